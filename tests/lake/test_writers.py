@@ -117,7 +117,7 @@ def lost(job):
 
 
 @pytest.mark.parametrize(
-    ("place", "schema"), in_formats(OF_FLEETS), indirect=["schema"]
+    ("place", "schema"), in_formats(OF_FLEETS, 2), indirect=["schema"]
 )
 def test_a_job_in_the_midst_of_another_takes_in_the_whole(
     lake, schema, between, place, tmp_path
@@ -135,7 +135,7 @@ def test_a_job_in_the_midst_of_another_takes_in_the_whole(
 
 
 @pytest.mark.parametrize(
-    ("place", "schema"), in_formats(OF_CUT_OFF), indirect=["schema"]
+    ("place", "schema"), in_formats(OF_CUT_OFF, 1), indirect=["schema"]
 )
 def test_a_job_that_is_cut_off_in_the_midst_of_another_mixes_nothing(
     lake, schema, between, place, tmp_path
@@ -159,7 +159,7 @@ def test_a_job_that_is_cut_off_in_the_midst_of_another_mixes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("place", "schema"), in_formats(OF_SCORES), indirect=["schema"]
+    ("place", "schema"), in_formats(OF_SCORES, 2), indirect=["schema"]
 )
 def test_scores_of_a_job_in_the_midst_of_another_are_of_one_content(
     lake, schema, between, place, tmp_path

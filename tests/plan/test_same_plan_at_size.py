@@ -16,6 +16,7 @@ from placement.synthetic import SIZES, make_instance
 from planner.snapshot import Snapshot, write_snapshot
 from planner.text.format import ids_text
 from support.plans import contents
+from support.profile import sampled
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")
 ONE = {"PYTHONHASHSEED": "1", "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -49,7 +50,7 @@ def shuffle_rows(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("family", "size"), [("c", "M"), ("a", "M"), ("b", "L")], ids="-".join
+    ("family", "size"), sampled([("c", "M"), ("a", "M"), ("b", "L")]), ids="-".join
 )
 def test_a_plan_depends_on_the_cluster_alone(family: str, size: str, tmp_path: Path):
     instance = make_instance(family, SIZES[size], seed=11, band=0.05)

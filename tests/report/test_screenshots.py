@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.browser import Watched, chromium
+from support.profile import crossed
 from support.report_kinds import KINDS, write_reports
 from support.screenshots import kept_folder, measured
 
@@ -50,8 +51,7 @@ def picture_of(browser, path, options, width, *, is_print=False, height=900, ful
     return picture
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "look"), crossed(KINDS, LOOKS))
 def test_a_report_looks_as_it_should(browser, reports, pictures, kind, look):
     options, width = LOOKS[look]
 

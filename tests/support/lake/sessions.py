@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from support.lake.parts import lake_jars
-from support.profile import IS_THOROUGH
+from support.profile import sampled
 from support.spark import JVM, free_port
 
 INSIDE = "KAFKA_PLANNER_LAKE"
@@ -23,13 +23,9 @@ ROOM = "-Xms1500m -Xmn500m"
 """A heap that grows is searched for garbage whole each time."""
 
 
-def in_formats(cases: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each case with one of both formats in turns; at night with both."""
-    kinds = list(FORMATS)
-    turns = [kinds if IS_THOROUGH else [kinds[n % 2]] for n in range(len(cases))]
-    return [
-        (case, kind) for case, turn in zip(cases, turns, strict=True) for kind in turn
-    ]
+def in_formats(cases: Sequence[str], first: int = 0) -> Sequence[tuple[str, str]]:
+    """Return cases by format, those of a sample from one of them on; at night all."""
+    return sampled([(case, kind) for case in cases for kind in FORMATS], first)
 
 
 def lake_conf(warehouse: Path) -> dict[str, str]:
