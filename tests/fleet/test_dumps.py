@@ -10,10 +10,10 @@ from planner.errors import BadInputError
 from planner.fleet.dumps.dump_finder import FoundFile, find_dumps, moment_of
 from planner.fleet.dumps.dump_intake import Intake, dumps_in, ingest_dump
 from planner.fleet.dumps.dump_reader import read_dump
-from planner.fleet.dumps.file_kinds import kind_of
 from planner.fleet.dumps.rate_rows import read_rows
 from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot, write_snapshot
+from planner.snapshot.importers.file_kinds import kind_of
 from planner.snapshot.importers.importer_registry import IMPORTERS
 from support import monitoring
 from support.dumps import (

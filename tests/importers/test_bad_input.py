@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 
@@ -186,6 +187,12 @@ def test_other_releases_are_taken(text, leader, isr, elr):
             "line 1",
             "must be complete",
             id="cut-by-a-narrow-screen",
+        ),
+        pytest.param(
+            re.sub(rb"TopicId: \S+", b"TopicId: x9", TOPICS, count=1),
+            "line 1",
+            "must have 22 characters, and has 2",
+            id="topic-id-by-hand",
         ),
         pytest.param(
             TOPICS.replace(b"\tIsr", b"\n\tIsr", 1),

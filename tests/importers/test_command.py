@@ -1,5 +1,7 @@
 """`snapshot import` as it is run."""
 
+import re
+
 import pytest
 
 from planner.snapshot import read_snapshot
@@ -12,6 +14,7 @@ from support.samples import SAMPLES, sample
 
 TOPICS = SAMPLES / "topics-describe.txt"
 GIVEN = ("--topics", TOPICS, "--log-dirs", SAMPLES / "log-dirs-describe.txt")
+PROBLEM = re.compile(r"^  - (.*?): (.*)$", re.MULTILINE)
 ENDPOINTS = ("--list-endpoints", SAMPLES / "cluster-list-endpoints.txt")
 
 
@@ -32,6 +35,53 @@ def test_the_snapshot_is_written(capsys, tmp_path, name):
         ]
     )
     assert read_snapshot(output).equals(expected.snapshot)
+
+
+def test_kinds_of_files_are_recognised_by_their_contents(capsys, tmp_path):
+    named, output = tmp_path / "named.json", tmp_path / "s.json"
+    run(capsys, "snapshot", "import", *GIVEN, *ENDPOINTS, "-o", named)
+    pasted = tmp_path / "pasted"
+    pasted.write_text(f"$ kafka-topics.sh --describe\n{TOPICS.read_text()}")
+    files = (pasted, GIVEN[3], ENDPOINTS[1])
+
+    outcome = run(capsys, "snapshot", "import", *files, "-o", output)
+
+    assert outcome.code == 0
+    assert read_snapshot(output).equals(read_snapshot(named))
+    assert f"{pasted}: read as --topics" in outcome.err
+    assert f"{GIVEN[3]}: read as --log-dirs" in outcome.err
+
+
+def test_recognised_files_and_named_ones_are_read_together(capsys, tmp_path):
+    named, output = tmp_path / "named.json", tmp_path / "s.json"
+    run(capsys, "snapshot", "import", *GIVEN, *ENDPOINTS, "-o", named)
+
+    given = (TOPICS, *GIVEN[2:], *ENDPOINTS, "--quiet")
+    outcome = run(capsys, "snapshot", "import", *given, "-o", output)
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert read_snapshot(output).equals(read_snapshot(named))
+
+
+def test_every_file_of_an_unknown_kind_is_named(capsys, tmp_path):
+    diary, gone, done = (tmp_path / name for name in ("diary", "gone", "s.json"))
+    diary.write_text("dear diary\n")
+    run(capsys, "snapshot", "import", *GIVEN, "-o", done)
+    listed = tmp_path / "list"
+    listed.write_text("Current partition reassignments:\na-0: replicas: 1.\n")
+
+    outcome = run(
+        capsys, "snapshot", "import", diary, gone, done, listed, "-o", tmp_path / "x"
+    )
+
+    assert outcome.code == 2
+    by_file = dict(PROBLEM.findall(outcome.err))
+    assert "must be the output of a tool that is known" in by_file[str(diary)]
+    assert "--topics FILE" in by_file[str(diary)]
+    assert "No such file" in by_file[str(gone)]
+    assert "is a snapshot already" in by_file[str(done)]
+    assert "take kafka-topics --describe" in by_file[str(listed)]
+    assert not (tmp_path / "x").exists()
 
 
 def test_the_same_files_give_the_same_bytes(capsys, tmp_path):

@@ -464,13 +464,12 @@ def test_of_several_capacity_files_the_named_one_is_read(tmp_path):
     assert source.default_broker.values["cpu_cores"] == 16
 
 
-def test_the_command_reads_a_folder(capsys, folder, tmp_path):
+@pytest.mark.parametrize("option", [("--cruise-control",), ()])
+def test_the_command_reads_a_folder(capsys, folder, tmp_path, option):
     output = tmp_path / "s" / "out.json"
     output.parent.mkdir()
 
-    outcome = run(
-        capsys, "snapshot", "import", "--cruise-control", folder, "-o", output
-    )
+    outcome = run(capsys, "snapshot", "import", *option, folder, "-o", output)
 
     assert outcome.code == 0
     assert "3 brokers, 2 topics, 3 partitions" in outcome.err

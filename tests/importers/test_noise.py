@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from importers.test_fuzz import told
 from planner.errors import BadInputError
-from planner.fleet.dumps.file_kinds import kind_of
 from planner.pasted_text import recognise
+from planner.snapshot.importers.file_kinds import kind_of
 from planner.snapshot.importers.hardware.broker_table import read_broker_table
 from planner.snapshot.importers.hardware.strimzi import read_strimzi
 from planner.snapshot.importers.importer_registry import IMPORTERS

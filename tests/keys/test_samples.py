@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
+from planner.keys.formats.read_sample import SampleBuilder, read_sample
 from planner.keys.key_types import (
     KEY_TYPES,
     WrongKeysError,
@@ -18,7 +19,6 @@ from planner.keys.key_types import (
     unzigzag,
     zigzag,
 )
-from planner.keys.read_sample import SampleBuilder, read_sample
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleRows
 

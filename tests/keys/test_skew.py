@@ -14,8 +14,8 @@ from assignment.partitioners.balls_into_bins import expected_max_over_mean
 from keys.test_hashes import naive_murmur2
 from keys.test_partitioners import ORACLES
 from planner.errors import BadInputError
+from planner.keys.formats.read_sample import SampleBuilder
 from planner.keys.keys_request import SkewRequest, answer_skew
-from planner.keys.read_sample import SampleBuilder
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleRows
 from planner.keys.skew_causes import DecidingKeys

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from keys.test_skew import skew_of
 from planner.errors import BadInputError
+from planner.keys.formats.read_sample import read_sample
 from planner.keys.keys_request import SkewRequest
-from planner.keys.read_sample import read_sample
 from planner.keys.sample_options import SampleOptions
 from planner.keys.skew_document import skew_document
 from support.commands import run

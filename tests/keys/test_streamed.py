@@ -15,9 +15,9 @@ import planner
 from assignment.partitioners.key_column import KeyColumn
 from keys.test_skew import skew_of
 from planner.errors import BadInputError
+from planner.keys.formats.read_sample import read_sample
 from planner.keys.keys_request import SkewRequest
 from planner.keys.keys_screen import skew_screen
-from planner.keys.read_sample import read_sample
 from planner.keys.sample_options import SampleOptions
 from planner.keys.skew_document import skew_document
 from planner.keys.streamed import stream_skew

@@ -11,6 +11,7 @@ import pyarrow as pa
 from planner.api.errors import named_as_arguments
 from planner.api.table import Screen, Table
 from planner.errors import BadInputError, InputProblem
+from planner.keys.formats.read_sample import SampleBuilder, read_sample
 from planner.keys.growth_document import growth_document
 from planner.keys.key_types import is_key_type
 from planner.keys.keys_request import (
@@ -20,7 +21,6 @@ from planner.keys.keys_request import (
     topic_facts,
 )
 from planner.keys.keys_screen import growth_screen, skew_screen
-from planner.keys.read_sample import SampleBuilder, read_sample
 from planner.keys.sample_options import MOST_MESSAGE_BYTES, SampleOptions
 from planner.keys.sample_rows import SampleRows, no_column, untyped_numbers
 from planner.keys.skew_document import skew_document

@@ -145,7 +145,7 @@ class KeySource:
         self._check()
         if self.cluster.is_live:
             return self._read_live()
-        from planner.keys.read_sample import read_sample
+        from planner.keys.formats.read_sample import read_sample
 
         return read_sample(Path(self.sample or ""), self.sample_options())
 

@@ -1,6 +1,7 @@
 """`snapshot import`: a snapshot from files of Kafka's tools and of other tools."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,8 @@ from planner.cli.common.fractions import fraction
 from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.shared_options import gathered, gatherer_with
+from planner.text.format import counted
+from planner.text.printable import printable
 
 if TYPE_CHECKING:
     from planner.snapshot.importers import Imported
@@ -81,6 +84,14 @@ def _files_option(name: str, panel: str, content: str) -> Any:  # noqa: ANN401 -
     return Annotated[list[Path] | None, option]
 
 
+Recognised = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[FILE]...",
+        help="Files of any of the kinds below, recognised by their contents; a folder "
+        "is one of Cruise Control.",
+    ),
+]
 _file_options = gatherer_with(
     {name: (_files_option(name, *row), None) for name, row in FILES.items()}
 )
@@ -151,6 +162,7 @@ AllowPartial = Annotated[
 
 @gathered(_file_options, instead_of="files")
 def import_files(
+    recognised: Recognised = None,
     *,
     output: OptionalSnapshotOutput = None,
     files: dict[str, list[Path] | None],
@@ -171,10 +183,11 @@ def import_files(
     --cruise-control; the others add to it. Files that contradict each other, or show
     only a part of the cluster, are refused; the message names both places.
 
-    Example: kafka-planner snapshot import --topics t.txt --log-dirs d.txt -o s.json
+    Example: kafka-planner snapshot import topics.txt log-dirs.txt -o s.json
     """
     from planner.snapshot import check_output, write_snapshot
     from planner.snapshot.importers.load_files import load
+    from planner.snapshot.importers.recognised_files import recognised_files
 
     if print_queries is not None:
         _print_queries(print_queries, output_format)
@@ -183,16 +196,29 @@ def import_files(
         msg = "Missing option '-o' / '--output'."
         raise typer.BadParameter(msg)
     check_output(output)
+    by_content = recognised_files(recognised or ())
+    by_kind = {
+        name: [*(files.get(name) or ()), *by_content.get(name, ())] for name in FILES
+    }
     imported = load(
-        {name: files.get(name) or () for name in FILES if name not in FOLDERS},
-        files.get("cruise_control") or (),
+        {name: paths for name, paths in by_kind.items() if name not in FOLDERS},
+        by_kind["cruise_control"],
         header={"cluster_id": cluster_id, "taken_at": taken_at},
         labels=_labels(broker_label, broker_regex),
         quantile=quantile,
         allow_partial=allow_partial,
     )
     write_snapshot(imported.snapshot, output)
+    if output_format is OutputFormat.TEXT and not quiet:
+        _print_kinds(by_content)
     _print_result(imported, output, output_format, quiet=quiet)
+
+
+def _print_kinds(by_content: Mapping[str, list[Path]]) -> None:
+    """Print what each file was recognised as, so that a wrong guess is seen."""
+    for name, paths in by_content.items():
+        for path in paths:
+            print_words(f"{printable(str(path))}: read as --{name.replace('_', '-')}")
 
 
 def _labels(label: str | None, regex: str | None) -> "BrokerLabels":
@@ -247,8 +273,10 @@ def _print_result(
     elif not quiet:
         for note in imported.notes:
             print_words(f"note: {note}")
-        counted = ", ".join(f"{count} {what}" for what, count in counts.items())
-        print_words(f"wrote {output}: {counted}")
+        counts_text = ", ".join(
+            counted(count, what.removesuffix("s")) for what, count in counts.items()
+        )
+        print_words(f"wrote {output}: {counts_text}")
 
 
 def add_to(snapshot_app: typer.Typer) -> None:

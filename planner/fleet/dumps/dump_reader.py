@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.fleet.dumps.dump_finder import Dump
 from planner.fleet.dumps.dump_rejects import Reject, Scope, folded_rejects, rejects_of
-from planner.fleet.dumps.file_kinds import (
+from planner.fleet.dumps.rate_rows import read_rows, with_rates
+from planner.io.gatherer import Gatherer
+from planner.snapshot.importers.file_kinds import (
     CRUISE_CONTROL,
     PLACEMENTS,
     RATES,
@@ -24,8 +26,6 @@ from planner.fleet.dumps.file_kinds import (
     head_of,
     kind_of,
 )
-from planner.fleet.dumps.rate_rows import read_rows, with_rates
-from planner.io.gatherer import Gatherer
 from planner.snapshot.importers.inputs.import_source import PartitionColumns, Source
 from planner.snapshot.tables.snapshot_columns import TABLES
 

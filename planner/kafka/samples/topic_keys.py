@@ -19,8 +19,8 @@ from planner.kafka.groups.live_group import leaders_of
 from planner.kafka.groups.log_offsets import LogEnd, log_offsets
 from planner.kafka.read.log_dirs import Partition
 from planner.kafka.read.topic_metadata import read_topics, refuse_hidden
+from planner.keys.formats.read_sample import SampleBuilder
 from planner.keys.key_sample import KeySample
-from planner.keys.read_sample import SampleBuilder
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleRows
 from planner.progress import stage

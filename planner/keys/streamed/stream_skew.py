@@ -9,6 +9,7 @@ from assignment.errors import UserPartitionerError
 from assignment.partitioners.key_column import KeyColumn
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray
+from planner.keys.formats.read_sample import sample_rows, serialized
 from planner.keys.key_skew import (
     Compared,
     KeySkew,
@@ -18,7 +19,6 @@ from planner.keys.key_skew import (
 )
 from planner.keys.key_types import is_binary, key_column
 from planner.keys.keys_request import user_failure
-from planner.keys.read_sample import sample_rows, serialized
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleProblems, SampleRows, SizeCheck
 from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row

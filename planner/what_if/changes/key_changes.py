@@ -12,8 +12,8 @@ from placement.cluster_changes.key_spread import spread_by_shares
 from placement.cluster_changes.variant import Variant
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
+from planner.keys.formats.read_sample import read_sample
 from planner.keys.key_sample import PlacedSample, place_sample
-from planner.keys.read_sample import read_sample
 from planner.keys.sample_options import SampleOptions
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r

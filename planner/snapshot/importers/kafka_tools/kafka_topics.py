@@ -31,9 +31,11 @@ from planner.snapshot.importers.inputs.input_text import (
 from planner.snapshot.importers.kafka_tools.kafka_topics_lines import (
     FORM,
     IS_PARTITION,
+    LEN_TOPIC_ID,
     MARKED_FOR_DELETION,
     PARTITION,
     TOPIC,
+    TOPIC_ID,
     split_configs,
     without_unknown_fields,
 )
@@ -160,6 +162,13 @@ class _Reader:
         return True
 
     def _refuse_line(self, number: int, line: str) -> None:
+        topic_id = TOPIC_ID.search(line)
+        if topic_id is not None and len(topic_id[1]) != LEN_TOPIC_ID:
+            found = len(topic_id[1])
+            rule = f"a TopicId must have {LEN_TOPIC_ID} characters, and has {found}"
+            remedy = "take the output again, or remove TopicId from the line"
+            self.refusal.add(f"line {number}", rule, remedy)
+            return
         is_ours = re.match(r"\s*Topic: ?\S", line) is not None
         rule = (
             "a line of kafka-topics --describe must be complete"

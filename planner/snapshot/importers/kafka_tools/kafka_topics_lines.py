@@ -4,15 +4,18 @@ import re
 
 from planner.pasted_text import Form
 
+LEN_TOPIC_ID = 22
+"""Characters of a topic's UUID in Base64, as Kafka prints it."""
 _IDS = r"(?:[0-9]{1,10}(?:,[0-9]{1,10})*)?"
 TOPIC = re.compile(
     r"\s*Topic: ?(?P<topic>\S+)"
-    r"(?:\s+TopicId: ?(?P<topic_id>[A-Za-z0-9_-]{22}))?"
+    rf"(?:\s+TopicId: ?(?P<topic_id>[A-Za-z0-9_-]{{{LEN_TOPIC_ID}}}))?"
     r"\s+PartitionCount: ?(?P<count>[0-9]{1,10})"
     r"\s+ReplicationFactor: ?(?P<factor>[0-9]{1,10})"
     r"\s+Configs: ?(?P<configs>.*)",
     re.ASCII,
 )
+TOPIC_ID = re.compile(r"^\s*Topic: ?\S+\s+TopicId: ?([A-Za-z0-9_-]+)(?=\s)")
 PARTITION = re.compile(
     r"\s*Topic: ?(\S+)"
     r"\s+Partition: ?([0-9]{1,10})"

@@ -338,7 +338,7 @@ def _snapshot(joined: _Joined, liveness: Liveness, header: dict[str, Any]) -> Sn
 def _liveness_notes(liveness: Liveness) -> Iterator[str]:
     if liveness.dead:
         yield (
-            "counted as dead, as no file that should lists them: brokers "
+            "counted as dead, as no file that should list them does: brokers "
             f"{named(liveness.dead)}; if one runs, add --list-endpoints, or list all "
             "brokers in --brokers with the column state: alive, or new for one that is "
             "still to be started"
