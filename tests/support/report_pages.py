@@ -48,6 +48,11 @@ def library_text():
     return TABULATOR.read_text(encoding="utf-8").partition("\n//# source")[0]
 
 
+def without_library(page):
+    """Return a page without the text of the library."""
+    return page.replace(library_text(), "")
+
+
 def scripts(page):
     """Return the texts of the scripts that a page runs."""
     return [
@@ -81,7 +86,7 @@ def check_page(page):
         for name in ("src", "href", "action", "data", "srcset"):
             assert attrs.get(name, "#").startswith("#")
     # A function of the library has a name that ends so.
-    assert "url(" not in page.replace(library_text(), "").replace("url(#", "")
+    assert "url(" not in without_library(page).replace("url(#", "")
     ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
 
