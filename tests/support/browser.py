@@ -66,6 +66,9 @@ class Watched:
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(place if isinstance(place, str) else place.as_uri())
+        if options.get("java_script_enabled", True):
+            # Tables of reports are built after the page was loaded.
+            expect(self.page.locator(".browsed .still")).to_have_count(0)
 
     def __enter__(self) -> "Watched":
         return self

@@ -1,25 +1,15 @@
 "use strict";
 (() => {
   const SIZE = 50;
-  const UNITS = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
-  const MARKS = { ascending: " ▲", descending: " ▼" };
 
   // As visible of the planner: what no page shows is escaped.
   const visible = (text) =>
     text.replaceAll(/HIDDEN/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+  const shown = (value) => value === null ? "" : visible(String(value));
+
   const announce = (text) => {
     document.getElementById("announce").textContent = text;
-  };
-
-  // As bytes_text of the planner: three digits, decimal units.
-  const bytesText = (value) => {
-    let size = value, unit = 0;
-    while (Math.abs(size) >= 999.5 && unit < UNITS.length - 1) {
-      size /= 1000;
-      unit += 1;
-    }
-    return `${Number(size.toPrecision(3))} ${UNITS[unit]}`;
   };
 
   const copyText = async (text, what) => {
@@ -47,103 +37,77 @@
 
   const compare = (a, b) => {
     if (a === b) return 0;
-    if (a === null) return -1;
-    if (b === null) return 1;
-    if (typeof a === "number" && typeof b === "number") return a - b;
-    return String(a) < String(b) ? -1 : 1;
+    if (a === null || b === null) return a === null ? -1 : 1;
+    const isLess = typeof a === typeof b ? a < b : String(a) < String(b);
+    return isLess ? -1 : 1;
   };
 
   const browse = (part) => {
     const data = JSON.parse(part.querySelector("script.rows").textContent);
-    const body = part.querySelector("tbody");
-    const state = { page: 0, column: -1, direction: "ascending", rows: data.rows };
-    const heads = [...part.querySelectorAll("thead th")];
-    const filters = [...part.querySelectorAll("select")];
     const search = part.querySelector(".search");
-    const texts = data.rows.map((row) => row.join("\u0000").toLowerCase());
+    const filters = [...part.querySelectorAll("select")];
 
-    const cellOf = (value, column) => {
-      const cell = document.createElement("td");
-      const isSize = typeof value === "number" && data.sizes.includes(column);
-      cell.textContent = value === null ? "" : isSize ? bytesText(value) : visible(String(value));
-      if (typeof value === "number") cell.className = "number";
-      return cell;
+    const cellOf = (cell) => {
+      const value = cell.getValue();
+      const size = data.sizes[cell.getField()]?.[cell.getData().number];
+      cell.getElement().classList.toggle("number", typeof value === "number");
+      return document.createTextNode(size ?? shown(value));
     };
 
-    const show = () => {
-      const pages = Math.max(1, Math.ceil(state.rows.length / SIZE));
-      state.page = Math.min(Math.max(state.page, 0), pages - 1);
-      const begin = state.page * SIZE;
-      body.replaceChildren(...state.rows.slice(begin, begin + SIZE).map((row) => {
-        const line = document.createElement("tr");
-        line.append(...row.map(cellOf));
-        return line;
-      }));
-      part.querySelector(".count").textContent =
-        `${state.rows.length} of ${data.rows.length} rows, page ${state.page + 1} of ${pages}`;
-      part.querySelector(".back").disabled = state.page === 0;
-      part.querySelector(".next").disabled = state.page === pages - 1;
-    };
+    const sortButton = (head) => Object.assign(
+      document.createElement("button"), { type: "button", textContent: head.getValue() });
+
+    for (const hidden of part.querySelectorAll("[hidden]")) hidden.hidden = false;
+    const table = new Tabulator(part.querySelector(".table"), {
+      data: data.rows.map((row, number) => ({ ...row, number, text: row.join("\u0000") })),
+      columns: data.heads.map((title, column) => ({ title, field: String(column) })),
+      columnDefaults: {
+        sorter: compare, formatter: cellOf, titleFormatter: sortButton, resizable: false,
+      },
+      // The style sheet lays out the table, on screens and on paper.
+      renderVertical: "basic", autoResize: false, headerSortElement: "",
+      sortOrderReverse: true,
+      pagination: true, paginationSize: SIZE, paginationButtonCount: 0,
+      paginationElement: part.querySelector(".pages"),
+    });
+
+    // Other rows, or another order, are shown from the first row.
+    const toFirstPage = () => table.setPage(1);
 
     const choose = () => {
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const wanted = filters.filter((filter) => filter.value !== "");
-      const rows = data.rows.filter((row, number) =>
-        words.every((word) => texts[number].includes(word)) &&
-        wanted.every((each) => String(row[Number(each.dataset.column)]) === each.value));
-      if (state.column >= 0) {
-        const sign = state.direction === "ascending" ? 1 : -1;
-        rows.sort((a, b) => sign * compare(a[state.column], b[state.column]));
-      }
-      state.rows = rows;
-      state.page = 0;
-      show();
+      table.setFilter([
+        { field: "text", type: "keywords", value: search.value.trim(),
+          params: { matchAll: true, separator: /\s+/ } },
+        ...filters.filter((each) => each.value).map((each) =>
+          ({ field: each.dataset.column, type: "=", value: JSON.parse(each.value) })),
+      ]);
+      toFirstPage();
     };
 
-    const sortBy = (column) => {
-      const isSame = state.column === column && state.direction === "ascending";
-      state.column = column;
-      state.direction = isSame ? "descending" : "ascending";
-      heads.forEach((head, number) => {
-        const isOn = number === column;
-        if (isOn) head.setAttribute("aria-sort", state.direction);
-        else head.removeAttribute("aria-sort");
-        head.firstChild.textContent =
-          data.heads[number] + (isOn ? MARKS[state.direction] : "");
-      });
-      choose();
-    };
+    const csv = () => csvText(data.heads,
+      table.getData("active").map((row) => data.heads.map((_, column) => row[column])));
 
-    heads.forEach((head, number) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = data.heads[number];
-      button.addEventListener("click", () => sortBy(number));
-      head.replaceChildren(button);
-    });
-    for (const filter of filters) {
-      const column = Number(filter.dataset.column);
-      const values = [...new Set(data.rows.map((row) => row[column]))].sort(compare);
-      for (const value of values) filter.append(new Option(visible(String(value)), String(value)));
-      filter.addEventListener("change", choose);
-    }
+    for (const filter of filters) filter.addEventListener("change", choose);
     search.addEventListener("input", choose);
-    part.querySelector(".back").addEventListener("click", () => { state.page -= 1; show(); });
-    part.querySelector(".next").addEventListener("click", () => { state.page += 1; show(); });
     part.querySelector(".copy-rows").addEventListener("click", () =>
-      copyText(csvText(data.heads, state.rows), `${state.rows.length} rows`));
-    part.querySelector(".download").addEventListener("click", () => {
-      const blob = new Blob([csvText(data.heads, state.rows)], { type: "text/csv" });
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = data.file;
-      link.click();
-      URL.revokeObjectURL(link.href);
-      announce(`${data.file} downloaded`);
+      copyText(csv(), `${table.getDataCount("active")} rows`));
+    part.querySelector(".download").addEventListener("click", () =>
+      table.download((list, options, save) => save(csv(), "text/csv"), data.file));
+    table.on("downloadComplete", () => announce(`${data.file} downloaded`));
+
+    const count = () => {
+      part.querySelector(".count").textContent =
+        `${table.getDataCount("active")} of ${data.rows.length} rows, ` +
+        `page ${table.getPage()} of ${table.getPageMax()}`;
+    };
+    table.on("tableBuilt", () => {
+      part.querySelector(".still").remove();
+      // The element around it scrolls.
+      part.querySelector(".tabulator-tableholder").removeAttribute("tabindex");
+      part.querySelector(".tabulator-header").addEventListener("click", toFirstPage);
+      count();
+      table.on("renderComplete", count);
     });
-    for (const hidden of part.querySelectorAll("[hidden]")) hidden.hidden = false;
-    part.querySelector(".still").hidden = true;
-    show();
   };
 
   const tellAge = () => {
