@@ -37,6 +37,12 @@ def verdict(page):
     return re.search(r'<p class="strong">(.*?)</p>', page)[1]
 
 
+def verdicts(page):
+    """Return every strong sentence in the first section of a page."""
+    first = page.split("</section>")[0]
+    return re.findall(r'<p class="strong">(.*?)</p>', first)
+
+
 def check_page(page):
     """Check that a page runs its own style and script alone, and loads nothing."""
     found = Tags(page)
