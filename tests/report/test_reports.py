@@ -89,6 +89,8 @@ def test_a_plan_that_was_not_checked_is_not_said_to_be(capsys, plan_folder, tmp_
 
     found = facts(written.read_text(encoding="utf-8"))
     assert found["checked"].startswith("not for this report")
+    for name in ("time", "survives"):
+        assert found[name] == "unknown for this report; give --snapshot SNAP"
 
 
 def test_the_charts_have_the_numbers_of_the_document(plan_folder):
