@@ -31,7 +31,7 @@ from planner.report.pages.blocks import (
 )
 from planner.report.pages.certificate_words import bounded_of, certificate_rows
 from planner.report.pages.input_blocks import inputs_of
-from planner.report.pages.load_blocks import load_blocks
+from planner.report.pages.load_blocks import broker_label, load_blocks
 from planner.report.pages.move_blocks import move_blocks
 from planner.report.pages.plan_folder_facts import PlanFacts
 from planner.report.pages.runbook_blocks import command_sections
@@ -231,12 +231,6 @@ def plan_levels(document: Mapping[str, Any]) -> Iterator[Levels]:
         )
     if document.get("log_dirs"):
         yield _log_dirs(document["log_dirs"])
-
-
-def broker_label(row: Mapping[str, Any]) -> str:
-    """Return the label of a broker in a chart: its id, and its rack if known."""
-    rack = row["rack"]
-    return str(row["broker"]) if rack is None else f"{row['broker']} ({rack})"
 
 
 def _log_dirs(dirs: Sequence[Mapping[str, Any]]) -> Levels:
