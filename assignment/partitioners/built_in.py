@@ -26,7 +26,9 @@ class SlowBrokers:
     ----------
     drained
         ``(P,)`` batches of a partition that its broker takes in the time in which the
-        producer fills one batch. At least 1 on average keeps the queues empty.
+        producer fills one batch. At least 1 keeps the queue empty.
+    is_away
+        ``(P,)`` partitions without a leader, which receive nothing; `None` for none.
     stalled_batches
         Batches filled, after which a queue whose broker takes nothing counts as
         unavailable (``partitioner.availability.timeout.ms`` at the producer's pace); 0
@@ -35,6 +37,14 @@ class SlowBrokers:
 
     drained: FloatArray
     stalled_batches: int = 0
+    is_away: BoolArray | None = None
+
+    @property
+    def has_leader(self) -> BoolArray:
+        """``(P,)`` partitions that have a leader."""
+        if self.is_away is None:
+            return np.ones(len(self.drained), np.bool_)
+        return ~self.is_away
 
 
 def draw_weights(queues: FloatArray, is_available: BoolArray) -> FloatArray:
@@ -97,9 +107,10 @@ def place_adaptively(
     rng: np.random.Generator,
     *,
     batch_bytes: int = BATCH_BYTES,
+    is_adaptive: bool = True,
 ) -> IndexArray:
     """
-    Place records while some brokers fall behind, and queues grow.
+    Place records while some brokers fall behind, and queues grow, or are away.
 
     Parameters
     ----------
@@ -109,9 +120,16 @@ def place_adaptively(
         Pace of the brokers; as many entries as partitions.
     rng, batch_bytes
         As in `place_in_batches`.
+    is_adaptive
+        Whether queues count (``partitioner.adaptive.partitioning.enable``).
     """
     starts = _batch_starts(sizes, batch_bytes)
-    partitions = _draw_batches(len(starts), slow, rng)
+    draws = rng.random(len(starts))
+    if is_adaptive:
+        partitions = _draw_batches(draws, slow)
+    else:
+        led = np.flatnonzero(slow.has_leader)
+        partitions = led[(draws * len(led)).astype(np.int64)].astype(np.int32)
     lengths = np.diff(np.append(starts, len(sizes)))
     placed: IndexArray = np.repeat(partitions, lengths)
     return placed
@@ -128,16 +146,25 @@ def _batch_starts(sizes: BytesArray, batch_bytes: int) -> list[int]:
     return starts
 
 
-def _draw_batches(
-    num_batches: int, slow: SlowBrokers, rng: np.random.Generator
-) -> IndexArray:
-    num_partitions = len(slow.drained)
+def _draw_batches(draws: FloatArray, slow: SlowBrokers) -> IndexArray:
+    """
+    Return the partition of each batch, by a number from 0 to 1 for each.
+
+    Kafka draws uniformly until every partition has had a batch. Partitions without a
+    leader count as having had one before they lost it.
+    """
+    num_partitions, has_leader = len(slow.drained), slow.has_leader
     queues, stalled = np.zeros(num_partitions), np.zeros(num_partitions)
-    drawn = np.empty(num_batches, np.int32)
-    for batch in range(num_batches):
-        limit = slow.stalled_batches or np.inf
-        weights = draw_weights(queues, stalled < limit)
-        drawn[batch] = rng.choice(num_partitions, p=weights / weights.sum())
+    limit = slow.stalled_batches or np.inf
+    drawn = np.empty(len(draws), np.int32)
+    missing = set(np.flatnonzero(has_leader).tolist())
+    for batch, draw in enumerate(draws.tolist()):
+        is_available = has_leader & (stalled < limit)
+        known = np.zeros(num_partitions) if missing else queues
+        weights = draw_weights(known, is_available | bool(missing)) * has_leader
+        table = np.cumsum(weights)
+        drawn[batch] = np.searchsorted(table, draw * table[-1], side="right")
+        missing.discard(int(drawn[batch]))
         queues[drawn[batch]] += 1
         is_stuck = (queues > 0) & (slow.drained == 0)
         stalled = np.where(is_stuck, stalled + 1, 0)

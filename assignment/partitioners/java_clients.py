@@ -39,10 +39,10 @@ class JavaDefault:
     is_sticky
         Batches as in 2.4 to 3.2 (KIP-480); otherwise as since 3.3 (KIP-794).
     slow
-        Brokers that fall behind; `None` if none does. Ignored if `is_sticky`, or if
-        ``partitioner.adaptive.partitioning.enable`` is off.
+        Brokers that fall behind or are away; `None` if none is. Ignored if `is_sticky`.
     is_adaptive
-        ``partitioner.adaptive.partitioning.enable``.
+        ``partitioner.adaptive.partitioning.enable``: brokers that fall behind get
+        fewer records.
     """
 
     name: str = "default"
@@ -65,7 +65,7 @@ class JavaDefault:
         size = self.batch_bytes
         if self.is_sticky:
             return place_in_sticky_batches(sizes, num_partitions, rng, batch_bytes=size)
-        if self.slow is None or not self.is_adaptive:
+        if self.slow is None:
             return place_in_batches(sizes, num_partitions, rng, batch_bytes=size)
         if len(self.slow.drained) != num_partitions:
             msg = (
@@ -73,7 +73,9 @@ class JavaDefault:
                 f"{num_partitions} partitions."
             )
             raise ValueError(msg)
-        return place_adaptively(sizes, self.slow, rng, batch_bytes=size)
+        return place_adaptively(
+            sizes, self.slow, rng, batch_bytes=size, is_adaptive=self.is_adaptive
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

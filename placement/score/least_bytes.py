@@ -21,6 +21,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray
 from placement.core.model.problem import Limits, Movability
 from placement.draft.draft import Draft
 from placement.model.load import RESOURCES, Resource, WeightArray, first_live_replica
@@ -126,14 +127,16 @@ def _leaving(draft: Draft, limits: Limits) -> float:
     rows = rows[np.argsort(replicas.broker_idx[rows], kind="stable")]
     first = np.searchsorted(replicas.broker_idx[rows], np.arange(len(over) + 1))
     for b in np.nonzero(over)[0]:
-        value += _of_broker(draft, rows[first[b] : first[b + 1]], excess[b])
+        own = rows[first[b] : first[b + 1]]
+        value += _of_broker(draft, own, of[own], excess[b])
     return value
 
 
-def _of_broker(draft: Draft, rows: npt.NDArray[np.int64], excess: WeightArray) -> float:
+def _of_broker(
+    draft: Draft, rows: npt.NDArray[np.int64], of: IndexArray, excess: WeightArray
+) -> float:
     """Return the largest bound of one broker over the resources."""
     weights = draft.weights
-    of = draft.state.replicas.partition_idx[rows]
     cost, best = weights.copy_bytes[of], 0.0
     for r in np.nonzero(excess > 0)[0]:
         weight = weights.replica[of, r]

@@ -24,13 +24,13 @@ from planner.failures.all_failures import (
     AllFailures,
     compute_all_failures,
     knows,
-    to_document,
 )
 from planner.failures.failure_records import PartitionRecord
 from planner.failures.failure_request import FailuresRequest, read_failures_request
 from planner.failures.failure_scenario import Scenario, partitions_of, play
-from planner.failures.failure_scenario import to_document as loss_document
+from planner.failures.failures_document import to_document
 from planner.failures.failures_screen import all_failures_screen
+from planner.failures.loss_document import to_document as loss_document
 from planner.failures.loss_screen import scenario_screen
 from planner.snapshot import Snapshot
 

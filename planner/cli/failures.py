@@ -182,7 +182,8 @@ def _all_failures(
     top: int,
 ) -> _Answer:
     """Return the answer for every failure."""
-    from planner.failures.all_failures import compute_all_failures, to_document
+    from planner.failures.all_failures import compute_all_failures
+    from planner.failures.failures_document import to_document
     from planner.failures.failures_screen import all_failures_screen
 
     now = datetime.now(UTC)
@@ -205,7 +206,8 @@ def _one_loss(
     has_unclean: bool,
 ) -> _Answer:
     """Return the answer for one failure in stages."""
-    from planner.failures.failure_scenario import play, to_document
+    from planner.failures.failure_scenario import play
+    from planner.failures.loss_document import to_document
     from planner.failures.loss_screen import scenario_screen
 
     now = datetime.now(UTC)

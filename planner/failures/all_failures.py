@@ -2,48 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from math import sqrt
 from typing import Any
-
-import numpy as np
 
 from placement.array_types import BoolArray
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.controller_majority import any_broker, any_rack
-from placement.failures.failover import CARRIED_COLUMNS, LED, ON_RETURN
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import Outlook, outlook
 from placement.failures.failure_table import Failures
 from placement.failures.pair_failures import DEFAULT_SAMPLE, MOST_DOMAINS, pair_failures
-from placement.failures.partition_damage import KINDS
-from placement.failures.partition_health import health_of
 from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
-from placement.model.load import RESOURCES, UNIT_ROW, Resource, known_fractions
+from placement.model.load import RESOURCES, Resource, known_fractions
 from planner.failures.failure_records import (
-    AllFailuresRecord,
-    AssumptionsRecord,
-    BusiestOfAllRecord,
-    BusiestRecord,
-    CountsRecord,
-    FailureRecord,
     FractionRecord,
-    FractionsRecord,
-    FullestRecord,
-    KindVerdictRecord,
-    OnReturnRecord,
-    PairsRecord,
-    SinglesRecord,
-    VerdictRecord,
 )
 from planner.failures.failure_request import FailuresOptions
-from planner.failures.lost_sources import no_source
 from planner.progress import stage
 from planner.snapshot.snapshot_document import Snapshot
 from planner.status.controller_quorum import voters_of
-from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 from planner.text.format import percent_text
 
@@ -151,33 +130,6 @@ def compute_all_failures(
     )
 
 
-def to_document(every: AllFailures, *, top: int, now: datetime) -> dict[str, Any]:
-    """Return the document of `failures`, with the `top` worst pairs of each kind."""
-    state, options = every.state, every.options
-    return AllFailuresRecord(
-        **dated_fields(every.snapshot.cluster_id, every.snapshot.taken_at, now),
-        brokers=state.num_brokers,
-        partitions=state.num_partitions,
-        assumptions=AssumptionsRecord(**assumptions_of(options)),
-        now=CountsRecord(**health_of(state).counts()),
-        no_source=no_source(state),
-        verdict=_verdict(every),
-        single=SinglesRecord(
-            **{
-                str(kind): [
-                    _failure(every, failures, int(row)) for row in failures.ranked()
-                ]
-                for kind, failures in every.singles.items()
-            }
-        ),
-        pairs={
-            kind.value: _pairs(every, failures, top)
-            for kind, failures in every.pairs.items()
-        },
-        notes=notes_of(every.snapshot, state, options, every.given),
-    ).model_dump(by_alias=True)
-
-
 def assumptions_of(options: FailuresOptions) -> dict[str, Any]:
     """Return the fields of `AssumptionsRecord`."""
     return {
@@ -185,54 +137,6 @@ def assumptions_of(options: FailuresOptions) -> dict[str, Any]:
         "capacity_threshold": {str(r): v for r, v in options.thresholds.items()},
         "eligible_leader_replicas": options.rules.has_elr,
     }
-
-
-def _verdict(every: AllFailures) -> VerdictRecord:
-    return VerdictRecord(
-        **{
-            str(kind): KindVerdictRecord(
-                survives=every.survives(kind),
-                controllers_keep_majority=every.majority.get(kind),
-            )
-            for kind in DomainKind
-        }
-    )
-
-
-def _failure(every: AllFailures, failures: Failures, row: int) -> FailureRecord:
-    """Return one failure; figures that need unknown loads are null."""
-    has_sizes = knows(every.given, Resource.DISK)
-    damage = {name: int(failures.damage[name][row]) for name in KINDS}
-    return FailureRecord(
-        lost=names_of(every.state, failures, row),
-        offline=damage["offline"],
-        gone=damage["gone"],
-        under_min_isr=damage["under_min_isr"],
-        at_min_isr=damage["at_min_isr"],
-        under_replicated=damage["under_replicated"],
-        leaders_moved=int(failures.leaders_moved[row]),
-        busiest=BusiestOfAllRecord(
-            **{
-                str(resource): _busiest(every, failures, row, y)
-                for y, resource in enumerate(LED)
-            }
-        ),
-        pushed_over_threshold=int(failures.peaks.num_over[row]),
-        on_return=OnReturnRecord(
-            busiest_out=_busiest(every, failures, row, ON_RETURN),
-            over_threshold=int(failures.peaks.num_over_on_return[row]),
-        ),
-        fullest_when_rebuilt=FullestRecord(
-            **{
-                str(resource): _fullest(every, failures, row, y)
-                for y, resource in enumerate(HELD)
-            }
-        ),
-        rebuilt_bytes=int(failures.rebuilt_bytes[row]) if has_sizes else None,
-        rebuild_s=_number(failures.rebuild_s[row]) if has_sizes else None,
-        unplaced_replicas=int(failures.unplaced[row]),
-        survives=bool(failures.is_survived[row] and not failures.is_overfull[row]),
-    )
 
 
 def knows(given: Outlook, resource: Resource) -> bool:
@@ -251,49 +155,6 @@ def names_of(state: ClusterState, failures: Failures, row: int) -> list[str]:
     """Return the names of the domains that a failure takes."""
     lost = (failures.first[row], failures.second[row])
     return [failures.domains.name(state, int(d)) for d in lost if d != ABSENT]
-
-
-def _busiest(
-    every: AllFailures, failures: Failures, row: int, y: int
-) -> BusiestRecord | None:
-    broker = int(failures.peaks.broker_idx[row, y])
-    r = CARRIED_COLUMNS[y]
-    if broker == ABSENT or not knows(every.given, RESOURCES[r]):
-        return None
-    value = float(failures.peaks.value[row, y])
-    scale = failures.scale
-    load = value * float(scale.unit[broker, r]) / float(UNIT_ROW[r])
-    return BusiestRecord(
-        broker=int(every.state.brokers.ids[broker]),
-        load=rounded(load),
-        use=rounded(value) if scale.is_use[r] else None,
-    )
-
-
-def _fullest(every: AllFailures, failures: Failures, row: int, y: int) -> float | None:
-    is_use = failures.scale.is_use[HELD_COLUMNS[y]]
-    if not is_use or not knows(every.given, HELD[y]):
-        return None
-    return _number(failures.levels[row, y])
-
-
-def _number(value: float) -> float | None:
-    return rounded(float(value)) if np.isfinite(value) else None
-
-
-def _pairs(every: AllFailures, failures: Failures, top: int) -> PairsRecord:
-    worst = failures.ranked()[:top]
-    return PairsRecord(
-        possible=failures.num_possible,
-        looked_at=len(failures),
-        fractions=FractionsRecord(
-            offline=fraction_of(failures, failures.damage["offline"] > 0),
-            gone=fraction_of(failures, failures.damage["gone"] > 0),
-            under_min_isr=fraction_of(failures, failures.damage["under_min_isr"] > 0),
-            not_survived=fraction_of(failures, ~failures.is_survived),
-        ),
-        worst=[_failure(every, failures, int(row)) for row in worst],
-    )
 
 
 def fraction_of(failures: Failures, is_so: BoolArray) -> FractionRecord:

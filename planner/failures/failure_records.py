@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.io.records import DatedRecord, Int32, Record
+from planner.io.summary_lines import LineRecord
 
 PartitionState = Literal["offline", "under-min-isr", "at-min-isr", "under-replicated"]
 
@@ -188,6 +189,7 @@ class AllFailuresRecord(DatedRecord):
     single: SinglesRecord
     pairs: dict[Literal["broker", "rack", "log_dir"], PairsRecord]
     notes: list[str]
+    summary: list[LineRecord] = Field(description="Lines of the screen.")
 
 
 class StageRecord(CountsRecord):
@@ -271,3 +273,4 @@ class ScenarioRecord(DatedRecord):
     controllers_keep_majority: bool | None
     survives: bool
     notes: list[str]
+    summary: list[LineRecord] = Field(description="Lines of the screen.")

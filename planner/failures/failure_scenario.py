@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from math import isfinite
 from typing import Any, get_args
 
@@ -24,27 +23,19 @@ from placement.failures.rebuilt_use import is_rebuilt, levels_after
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import Resource
-from planner.failures.all_failures import HELD, assumptions_of, knows, notes_of
-from planner.failures.carried_loads import binding, busiest, count_over, on_return
+from planner.failures.all_failures import HELD, knows, notes_of
+from planner.failures.carried_loads import count_over
 from planner.failures.failure_records import (
-    AutomaticRecord,
-    CountsRecord,
     FullestRecord,
-    LossAssumptionsRecord,
     PartitionRecord,
     PartitionState,
     RebuildRecord,
-    ScenarioRecord,
-    StageRecord,
-    StagesRecord,
     UncleanRecord,
 )
 from planner.failures.failure_request import FailuresOptions
-from planner.failures.lost_sources import no_source
 from planner.failures.replicas_needed import factor_notes
 from planner.snapshot.snapshot_document import Snapshot
 from planner.status.controller_quorum import voters_of
-from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 from planner.text.format import ids_text
 
@@ -222,58 +213,17 @@ def _fullest(scenario: Scenario) -> FullestRecord:
     )
 
 
-def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
-    """Return the document of the scenario; `now` gives the age of the data."""
-    options, automatic = scenario.options, scenario.automatic
-    return ScenarioRecord(
-        **dated_fields(scenario.snapshot.cluster_id, scenario.snapshot.taken_at, now),
-        lost=list(options.names),
-        assumptions=LossAssumptionsRecord(
-            **assumptions_of(options), clean_shutdown=not scenario.is_crash
-        ),
-        stages=StagesRecord(
-            **{
-                name: StageRecord(
-                    **health_of(state).counts(),
-                    leader_not_preferred=_not_preferred(state),
-                    busiest=busiest(scenario.given, state),
-                )
-                for name, state in scenario.stages.items()
-            }
-        ),
-        caused=CountsRecord(**scenario.caused),
-        leaders_moved=moved_leaders(scenario.now, scenario.lost),
-        pushed_over_threshold=scenario.num_over,
-        binding=binding(scenario.given, scenario.lost),
-        rebuild=rebuild(scenario),
-        on_return=on_return(scenario.given, scenario.now, scenario.lost),
-        no_source=no_source(scenario.lost),
-        num_partitions=int(_losing_replicas(scenario).sum()),
-        partitions=partitions_of(scenario),
-        automatic_election=AutomaticRecord(
-            is_enabled=options.is_automatic,
-            has_threshold=automatic.has_threshold,
-            changes=int(automatic.changes.sum()),
-            passes=automatic.num_passes,
-        ),
-        controllers_keep_majority=scenario.keeps_majority,
-        survives=scenario.is_survived,
-        notes=scenario_notes(scenario),
-    ).model_dump(by_alias=True)
-
-
-def _not_preferred(state: ClusterState) -> int:
-    first = state.replicas.broker_idx_at(state.replicas.start[:-1])
-    led = state.partitions.leader_idx
-    return int(((led != ABSENT) & (led != first)).sum())
-
-
 def _losing_replicas(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
     state = scenario.now
     lost = is_usable(state) & ~is_usable(scenario.lost)
     return np.bincount(
         state.replicas.partition_idx[lost], minlength=state.num_partitions
     ).astype(np.bool_)
+
+
+def num_losing_replicas(scenario: Scenario) -> int:
+    """Count the partitions with a lost replica."""
+    return int(_losing_replicas(scenario).sum())
 
 
 def partitions_of(

@@ -30,7 +30,7 @@ from planner.text.format import (
     bytes_text,
     command_lines,
     duration_text,
-    labelled,
+    labelled_lines,
     percent_text,
     plural,
     wrapped,
@@ -42,6 +42,8 @@ KINDS = {
     DomainKind.RACK: "rack",
     DomainKind.LOG_DIR: "log dir",
 }
+VERDICT_LABELS = {DomainKind.BROKER: "N-1 broker", DomainKind.RACK: "N-1 rack"}
+"""Label of the verdict of each kind that has one on the screen."""
 LOST_WIDTH = 16
 COLUMNS = (
     Column(least=1, gap=0),
@@ -69,18 +71,7 @@ def all_failures_screen(
     """Yield the lines of the screen, each at most 80 columns wide."""
     yield from wrapped(headline(every.snapshot, every.state, now))
     yield from head_of(every.snapshot, every.state, path)
-    yield from labelled("Now", counts_text(health_of(every.state).counts()))
-    for kind in (DomainKind.BROKER, DomainKind.RACK):
-        yield from labelled(f"N-1 {KINDS[kind]}", verdict_text(every, kind))
-    yield from labelled("Quorum", _quorum_text(every))
-    yield from labelled("Assumed", assumed_text(every.options))
-    yield from no_source_lines(every.state)
-    if texts := list(_on_return_texts(every)):
-        yield from labelled(
-            "On return", f"all followers fetch again: {'; '.join(texts)}"
-        )
-    for note in notes_of(every.snapshot, every.state, every.options, every.given):
-        yield from labelled("Note", note)
+    yield from labelled_lines(verdict_lines(every))
     for kind, failures in every.singles.items():
         title = f"Worst {KINDS[kind]}s, of {failures.num_possible}"
         yield from _table(every, failures, title, top)
@@ -88,6 +79,20 @@ def all_failures_screen(
         yield from _table(every, failures, _pairs_title(kind, failures), top)
         yield from _pairs_lines(failures)
     yield from command_lines("Next", _next_words(every, path))
+
+
+def verdict_lines(every: AllFailures) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line of the screen above its tables."""
+    yield "Now", counts_text(health_of(every.state).counts())
+    for kind, label in VERDICT_LABELS.items():
+        yield label, verdict_text(every, kind)
+    yield "Quorum", _quorum_text(every)
+    yield "Assumed", assumed_text(every.options)
+    yield from no_source_lines(every.state)
+    if texts := list(_on_return_texts(every)):
+        yield "On return", f"all followers fetch again: {'; '.join(texts)}"
+    for note in notes_of(every.snapshot, every.state, every.options, every.given):
+        yield "Note", note
 
 
 def headline(snapshot: Snapshot, state: ClusterState, now: datetime) -> str:

@@ -37,7 +37,7 @@ from planner.text.format import (
     command_lines,
     duration_text,
     ids_text,
-    labelled,
+    labelled_lines,
     percent_text,
     plural,
     use_text,
@@ -69,34 +69,45 @@ def scenario_screen(
     now
         Time, with a zone, that gives the age of the data.
     """
-    caused = scenario.caused
-    what = ", ".join(map(_plural_name, scenario.options.names))
+    first, *lost = lost_lines(scenario)
     yield from wrapped(headline(scenario.snapshot, scenario.now, now))
     yield from head_of(scenario.snapshot, scenario.now, path)
-    yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
-    yield from labelled("Now", _stage_text(scenario, "now"))
-    yield from labelled("Lost", _stage_text(scenario, "lost"))
-    moved = moved_leaders(scenario.now, scenario.lost)
-    yield from labelled(" leaders", f"{moved} move; {_busiest_text(scenario)}")
-    if caused["gone"]:
-        yield from labelled(" gone", f"{caused['gone']} without any live replica")
+    yield from wrapped(": ".join(first))
+    yield from labelled_lines(lost)
     yield from _partition_lines(scenario, has_unclean=has_unclean)
-    yield from no_source_lines(scenario.lost)
-    yield from labelled("Rebuild", _rebuild_text(scenario))
-    yield from labelled("Returned", _stage_text(scenario, "returned"))
-    stay = moved_leaders(scenario.now, scenario.stages["returned"])
-    yield from labelled(" leaders", f"{stay} stay with those that took over")
-    yield from labelled(" elected", _automatic_text(scenario))
-    yield from labelled("On return", _on_return_text(scenario))
-    majority = ANSWERS[scenario.keeps_majority]
-    yield from labelled("Quorum", f"controllers keep their majority: {majority}")
-    yield from labelled("Binds", _binding_text(scenario))
-    how = "killed" if scenario.is_crash else "stopped in order"
-    assumed = f"{assumed_text(scenario.options)}; brokers are {how}"
-    yield from labelled("Assumed", assumed)
-    for note in scenario_notes(scenario):
-        yield from labelled("Note", note)
+    yield from labelled_lines(return_lines(scenario))
     yield from command_lines("Next", next_words(scenario, path))
+
+
+def lost_lines(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line on the loss itself, the verdict first."""
+    caused = scenario.caused
+    what = ", ".join(map(_plural_name, scenario.options.names))
+    yield f"{what.capitalize()} lost", scenario_verdict(scenario)
+    yield "Now", _stage_text(scenario, "now")
+    yield "Lost", _stage_text(scenario, "lost")
+    moved = moved_leaders(scenario.now, scenario.lost)
+    yield " leaders", f"{moved} move; {_busiest_text(scenario)}"
+    if caused["gone"]:
+        yield " gone", f"{caused['gone']} without any live replica"
+
+
+def return_lines(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line on what follows the loss."""
+    yield from no_source_lines(scenario.lost)
+    yield "Rebuild", _rebuild_text(scenario)
+    yield "Returned", _stage_text(scenario, "returned")
+    stay = moved_leaders(scenario.now, scenario.stages["returned"])
+    yield " leaders", f"{stay} stay with those that took over"
+    yield " elected", _automatic_text(scenario)
+    yield "On return", _on_return_text(scenario)
+    majority = ANSWERS[scenario.keeps_majority]
+    yield "Quorum", f"controllers keep their majority: {majority}"
+    yield "Binds", _binding_text(scenario)
+    how = "killed" if scenario.is_crash else "stopped in order"
+    yield "Assumed", f"{assumed_text(scenario.options)}; brokers are {how}"
+    for note in scenario_notes(scenario):
+        yield "Note", note
 
 
 def _plural_name(name: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from placement.model.cluster import ClusterState
 from planner.failures.failure_records import NoSourceRecord, NoSourcesRecord
-from planner.text.format import ids_text, labelled, plural
+from planner.text.format import ids_text, plural
 
 MOST_SHOWN = 5
 MOST_NAMED = 1000
@@ -41,8 +41,8 @@ def _named(state: ClusterState, p: int) -> NoSourceRecord:
     return NoSourceRecord(**state.place_of(p), last_copies=[int(b) for b in ids[held]])
 
 
-def no_source_lines(state: ClusterState) -> Iterator[str]:
-    """Yield lines on the partitions without a source, the first ones by name."""
+def no_source_lines(state: ClusterState) -> Iterator[tuple[str, str]]:
+    """Yield label and text on partitions without a source, the first ones by name."""
     found = no_source(state)
     count, shown = found.count, found.partitions[:MOST_SHOWN]
     if not count:
@@ -52,7 +52,7 @@ def no_source_lines(state: ClusterState) -> Iterator[str]:
     ]
     more = f" and {count - len(shown):,} more" if count > len(shown) else ""
     verb = "has" if count == 1 else "have"
-    yield from labelled(
+    yield (
         "No source",
         f"{plural(count, 'partition')} {verb} no online replica to copy from: "
         f"{', '.join(names)}{more}. Not in what is rebuilt; start the brokers that "

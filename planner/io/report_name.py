@@ -1,3 +1,4 @@
-"""Name of the report in a folder of results."""
+"""Names of files in a plan folder that do not depend on its contents."""
 
 REPORT_NAME = "report.html"
+DOCUMENT_NAME = "plan.json"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from assignment.partitioners.built_in import BATCH_BYTES
 from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.io.gatherer import Gatherer
 from planner.io.problems import problem
+from planner.keys.broker_paces import PacesRequest
 from planner.keys.growth_document import TopicFacts
 from planner.keys.key_growth import GrowthOptions, KeyGrowth, find_growth
 from planner.keys.key_sample import KeySample
@@ -47,6 +48,8 @@ class SkewRequest:
         ``batch.size``.
     seed
         Seed of records whose keys do not decide.
+    paces
+        Brokers that are slow or away.
     """
 
     partitions: int
@@ -55,6 +58,7 @@ class SkewRequest:
     num_hot: int = 10
     batch_bytes: int = BATCH_BYTES
     seed: int = 1
+    paces: PacesRequest = field(default_factory=PacesRequest)
 
     def options(self) -> SkewOptions:
         """
@@ -71,12 +75,15 @@ class SkewRequest:
             for name in self.partitioners
         ]
         sweep = _counts(self.sweep, inputs.problems)
-        if not 1 <= self.partitions <= MOST_PARTITIONS:
-            inputs.problems.append(_out_of_range("--partitions", self.partitions))
+        named, count = [one for one in read if one is not None], self.partitions
+        if 1 <= count <= MOST_PARTITIONS:
+            inputs.problems += self.paces.problems(named, count, has_sweep=bool(sweep))
+        else:
+            inputs.problems.append(_out_of_range("--partitions", count))
         inputs.raise_problems("the skew cannot be computed with these options")
         return SkewOptions(
             num_partitions=self.partitions,
-            partitioners=[one for one in read if one is not None],
+            partitioners=[self.paces.applied(one, count) for one in named],
             sweep=sweep,
             num_hot=self.num_hot,
             seed=self.seed,

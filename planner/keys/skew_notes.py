@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from assignment.partitioners import Partitioner
 from assignment.partitioners.java_clients import JavaDefault, RoundRobinPartitioner
 from assignment.partitioners.partitioner import KEYLESS
+from planner.keys.broker_paces import paces_note
 from planner.keys.key_sample import ASSUMED_RECORD_BYTES, KeySample, PlacedSample
 from planner.text.format import percent_text
 
@@ -12,6 +13,7 @@ RECOGNISED = 0.9
 """Share of records where a partitioner puts them, from which it is named."""
 NO_SIZES = "the sample has no sizes of records: bytes are those of the keys"
 SIMULATED = "records that keys do not place are simulated, shares as on average"
+COUNTED_AS_HASHING = "what that adds to the skew counts as hashing"
 SPREAD_EVENLY = "records that keys do not place are spread evenly"
 
 
@@ -38,6 +40,8 @@ def skew_notes(
         yield ignores_keys(partitioner.name)
     if is_keyless.any():
         yield SIMULATED + _batch_note(sample, partitioner)
+        if note := paces_note(partitioner):
+            yield note if is_keyless.all() else f"{note}; {COUNTED_AS_HASHING}"
     if not sample.has_sizes:
         yield NO_SIZES
     yield from _schema_notes(sample)

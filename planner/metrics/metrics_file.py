@@ -1,6 +1,5 @@
 """A file of metrics, replaced in one step, for node_exporter's textfile collector."""
 
-import os
 from pathlib import Path
 
 from planner.io.problems import refuse_output
@@ -29,13 +28,17 @@ def check_metrics_file(path: Path) -> None:
         raise refuse_output(path, rule, f"name {path.name}{SUFFIX}")
     if not path.parent.is_dir():
         raise refuse_output(path, "its folder does not exist", "make the folder first")
-    if os.path.lexists(path) and not _is_ours(path):
+    if path.is_symlink():
+        rule = f"the output is a symbolic link to {path.readlink()}"
+        remedy = f"remove the link, or {_REMEDY}: {path.resolve()}"
+        raise refuse_output(path, rule, remedy)
+    if path.exists() and not _is_ours(path):
         rule = "the output exists and is not a file of metrics"
         raise refuse_output(path, rule, f"remove it, or {_REMEDY}")
 
 
 def _is_ours(path: Path) -> bool:
-    if path.is_symlink() or not path.is_file():
+    if not path.is_file():
         return False
     try:
         with path.open(encoding="utf-8") as file:

@@ -9,22 +9,11 @@ from typing import Any
 from planner.errors import BadInputError, InputProblem
 from planner.io.json_reader import parse_json
 from planner.io.problems import refuse_all
-from planner.plan.folder.plan_folder import DOCUMENT_NAME
-from planner.plan.input.plan_input import read_plan
-from planner.plan.input.wave_input import read_waves
-from planner.plan.run.check_given_plan import check_given
+from planner.io.report_name import DOCUMENT_NAME
 from planner.report.fleet_tables import has_fleet_tables, read_fleet_tables
 from planner.report.pages.blocks import Page
-from planner.report.pages.document_page import TITLES, document_page
-from planner.report.pages.fleet_page import fleet_page
-from planner.report.pages.plan_folder_facts import read_facts
-from planner.report.pages.plan_page import plan_page
-from planner.report.pages.score_page import score_page
-from planner.report.plan_estimates import estimate_lines
 from planner.schema import json_schema, misfits
-from planner.score import score_snapshot
 from planner.snapshot import Snapshot
-from planner.status.controller_quorum import voters_of
 
 ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """Time of a score whose age is not shown: the page tells it when it is opened."""
@@ -63,9 +52,16 @@ def page_of(
         rule = "only a plan folder is checked on a snapshot"
         raise _refusal(snapshot, rule, "leave out --snapshot")
     if len(inputs) == 1 and (found := _document(inputs[0])) is not None:
+        from planner.report.pages.document_page import document_page
+
         return document_page(*found)
     if all(map(has_fleet_tables, inputs)):
+        from planner.report.pages.fleet_page import fleet_page
+
         return fleet_page(read_fleet_tables(inputs))
+    from planner.report.pages.score_page import score_page
+    from planner.score import score_snapshot
+
     scored = [
         (path, score_snapshot(read_snapshot(path), now=ANY_TIME)) for path in inputs
     ]
@@ -83,6 +79,8 @@ def _document(path: Path) -> tuple[str, Mapping[str, Any]] | None:
     """
     if path.suffix != ".json":
         return None
+    from planner.report.pages.document_page import TITLES
+
     try:
         data = path.read_bytes()
         document = parse_json(data)
@@ -113,6 +111,14 @@ def _is(name: str, document: Mapping[str, Any]) -> bool:
 def _plan_page(
     folder: Path, snapshot: Path | None, read_snapshot: Callable[[Path], Snapshot]
 ) -> Page:
+    from planner.plan.input.plan_input import read_plan
+    from planner.plan.input.wave_input import read_waves
+    from planner.plan.run.check_given_plan import check_given
+    from planner.report.pages.plan_folder_facts import read_facts
+    from planner.report.pages.plan_page import plan_page
+    from planner.report.plan_estimates import estimate_lines
+    from planner.status.controller_quorum import voters_of
+
     if snapshot is None:
         return plan_page(read_facts(folder))
     read, given = read_snapshot(snapshot), read_plan(folder)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from placement.demand.broker_demand import SIZED, Need
+from placement.demand.broker_demand import Need
 from placement.failures.failure_domains import DomainKind
 from placement.model.load import Resource
 from placement.scenarios.scenario_figures import CAPPED, Figures
@@ -15,7 +15,10 @@ from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import Sizing, headroom
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
 from planner.io.records import DatedRecord, Int32, Record
-from planner.sizing.size_cluster import SizeAnswer, requested_losses
+from planner.io.summary_lines import LineRecord, summary_of
+from planner.sizing.size_cluster import SizeAnswer
+from planner.sizing.sizing_facts import left_out, removable, unsized
+from planner.sizing.sizing_screen import answer_lines
 from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 from planner.what_if.what_if_document import assumptions_document
@@ -131,6 +134,7 @@ class SizeRecord(DatedRecord):
     is_checked: bool | None
     attempts: list[AttemptRecord]
     lasts: LastsRecord | None
+    summary: list[LineRecord] = Field(description="Lines of the screen.")
 
 
 def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
@@ -163,6 +167,7 @@ def size_record(answer: SizeAnswer, *, now: datetime) -> SizeRecord:
             for each in sizing.attempts
         ],
         lasts=None if answer.lasting is None else _lasts(answer.lasting),
+        summary=summary_of(answer_lines(answer)),
     )
 
 
@@ -177,21 +182,6 @@ def _assumptions(answer: SizeAnswer) -> SizeAssumptionsRecord:
         growth=answer.has_growth,
         unknown=unsized(answer.sizing),
     )
-
-
-def left_out(answer: SizeAnswer) -> list[str]:
-    """Return the requested losses that are left out: fewer than two racks are known."""
-    return sorted(requested_losses(answer.request) - answer.task.wanted.survives)
-
-
-def unsized(sizing: Sizing) -> list[str]:
-    """Return the resources left out, as their loads or capacities are unknown."""
-    return [
-        str(resource)
-        for y, resource in enumerate(SIZED)
-        if not sizing.demand.is_known[y]
-        or not all(np.isfinite(kind.capacity[y]) for kind in sizing.kinds)
-    ]
 
 
 def status_of(sizing: Sizing) -> str:
@@ -261,14 +251,6 @@ def _without_one(sizing: Sizing) -> list[WithoutOneRecord]:
 def _headroom(sizing: Sizing) -> float | None:
     found = headroom(sizing)
     return None if found is None else rounded(found)
-
-
-def removable(answer: SizeAnswer) -> list[int]:
-    """Return the ids of today's brokers that the found placement empties."""
-    shown = answer.sizing.shown
-    if shown is None:
-        return []
-    return sorted(shown.variant.leaving - answer.task.variant.leaving)
 
 
 def _shown(sizing: Sizing) -> ShownRecord | None:

@@ -14,13 +14,14 @@ from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import headroom
 from placement.sizing.fewest_brokers import MOST_BROKERS
 from planner.sizing.size_cluster import SizeAnswer
-from planner.sizing.sizing_document import left_out, removable, unsized
+from planner.sizing.sizing_facts import left_out, removable, unsized
 from planner.text.data_age import age_text
 from planner.text.format import (
     bytes_text,
     command_lines,
     ids_text,
     labelled,
+    labelled_lines,
     percent_text,
     plural,
     use_text,
@@ -55,18 +56,23 @@ def size_screen(
         f"{age_text(snapshot.taken_at, now)}: {plural(answer.today, 'broker')}, "
         f"{plural(answer.task.variant.state.num_partitions, 'partition')}."
     )
-    yield from labelled("Answer", answer_text(answer))
-    yield from labelled("Binds", binding_text(answer))
-    yield from labelled("Today", today_text(answer))
-    if answer.sizing.shown is not None:
-        yield from labelled("Shown", shown_text(answer))
-    if answer.lasting is not None:
-        for line in lasting_texts(answer.lasting):
-            yield from labelled("Lasts", line)
-    yield from labelled("Assumed", assumed_text(answer))
+    yield from labelled_lines(answer_lines(answer))
     if output is not None and answer.sizing.shown is not None:
         yield from labelled("Files", str(output))
     yield from command_lines("Next", next_words(answer, given, output))
+
+
+def answer_lines(answer: SizeAnswer) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line of the screen, the answer first."""
+    yield "Answer", answer_text(answer)
+    yield "Binds", binding_text(answer)
+    yield "Today", today_text(answer)
+    if answer.sizing.shown is not None:
+        yield "Shown", shown_text(answer)
+    if answer.lasting is not None:
+        for line in lasting_texts(answer.lasting):
+            yield "Lasts", line
+    yield "Assumed", assumed_text(answer)
 
 
 def answer_text(answer: SizeAnswer) -> str:

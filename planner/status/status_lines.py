@@ -16,7 +16,7 @@ from planner.status.trouble_sentences import (
     unplaced_brokers,
     unplaced_text,
 )
-from planner.text.format import labelled, plural
+from planner.text.format import labelled_lines, plural
 
 LABEL = "Wrong now"
 MOST_NAMED = 3
@@ -34,18 +34,27 @@ def head_lines(status: Status, place: str | None) -> Iterator[str]:
         Argument of `status` that shows the details: the path of a snapshot, or the
         options of a live cluster; `None` leaves the advice out.
     """
+    yield from labelled_lines(head_texts(status, place))
+
+
+def head_texts(status: Status, place: str | None) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line on current troubles, as `head_lines`."""
     if status.is_wrong:
         see = "" if place is None else f"; see kafka-planner status {place}"
-        yield from labelled(LABEL, "; ".join(trouble_texts(status)) + see)
-    yield from impossible_lines(status)
+        yield LABEL, "; ".join(trouble_texts(status)) + see
+    yield from _impossible_texts(status)
     if len(status.troubles.moves.partition_idx):
-        yield from labelled("Moving now", moving_text(status))
+        yield "Moving now", moving_text(status)
 
 
 def impossible_lines(status: Status) -> Iterator[str]:
     """Yield the lines on impossible facts."""
+    yield from labelled_lines(_impossible_texts(status))
+
+
+def _impossible_texts(status: Status) -> Iterator[tuple[str, str]]:
     for text in impossible_texts(status.state, status.troubles.impossible):
-        yield from labelled(IMPOSSIBLE, text)
+        yield IMPOSSIBLE, text
 
 
 def head_of(snapshot: Snapshot, state: ClusterState, path: Path) -> Iterator[str]:

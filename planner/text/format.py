@@ -3,7 +3,7 @@
 import re
 import shlex
 import textwrap
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from planner.text.printable import cell_width, printable
 
@@ -155,6 +155,12 @@ def labelled(label: str, text: str, width: int = LABEL_WIDTH) -> list[str]:
     """
     lines = wrapped(text, SCREEN_WIDTH - width) or [""]
     return _hanging(label, lines, width)
+
+
+def labelled_lines(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines of labels and texts, each pair as `labelled` does."""
+    for label, text in lines:
+        yield from labelled(label, text)
 
 
 def _hanging(label: str, lines: list[str], width: int) -> list[str]:

@@ -271,7 +271,7 @@ def test_a_broker_stops_with_its_last_log_dir(capsys, tmp_path: Path):
     assert "no log dir is left to broker 1: it stops" in both.pop("notes")
     assert "no log dir is left" not in " ".join(whole.pop("notes"))
     for told in (both, whole):
-        del told["lost"], told["data_age_s"]
+        del told["lost"], told["data_age_s"], told["summary"]
     assert both == whole
 
 
@@ -504,7 +504,7 @@ def test_a_screen_alone_makes_no_document(capsys, monkeypatch, options):
     def refuse(*_: object, **__: object):
         pytest.fail("a document was made")
 
-    monkeypatch.setattr("planner.failures.all_failures.to_document", refuse)
-    monkeypatch.setattr("planner.failures.failure_scenario.to_document", refuse)
+    monkeypatch.setattr("planner.failures.failures_document.to_document", refuse)
+    monkeypatch.setattr("planner.failures.loss_document.to_document", refuse)
 
     assert run(capsys, "failures", SNAPSHOT_FILE, *options).code in {0, 3}

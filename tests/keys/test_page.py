@@ -10,6 +10,7 @@ from support.commands import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "keys.md"
 FILE = re.compile(r"`([\w.]+)`:\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINES = re.compile(r"`([\w.]+)` has ([\d,]+) lines `(.*?)`")
 BLOCK = re.compile(
     r"^```sh\n(?P<command>[^\n]*)\n```\n\n```\n(?P<shown>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -23,6 +24,10 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
     for name, content in FILE.findall(text):
         Path(name).write_text(content, encoding="utf-8")
 
+    for name, count, line in LINES.findall(text):
+        repeated = f"{line}\n" * int(count.replace(",", ""))
+        Path(name).write_text(repeated, encoding="utf-8")
+
     def answered(block):
         outcome = run(capsys, *shlex.split(block["command"])[1:])
         assert outcome.code == 0, outcome.err
@@ -32,7 +37,7 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
     # To write the page anew: PLANNER_WRITE_PAGES=1 pytest tests/keys/test_page.py
     if os.environ.get("PLANNER_WRITE_PAGES"):
         PAGE.write_text(printed, encoding="utf-8")
-    assert len(BLOCK.findall(text)) == 5
+    assert len(BLOCK.findall(text)) == 6
     assert printed == text
 
 

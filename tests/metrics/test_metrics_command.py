@@ -108,6 +108,21 @@ def a_folder(folder):
     return path, "the output exists and is not a file of metrics"
 
 
+def a_link(folder):
+    target = folder / "own.prom"
+    target.write_text("# EOF\n")
+    path = folder / "kafka.prom"
+    path.symlink_to(target)
+    rule = f"the output is a symbolic link to {target}"
+    return path, rule
+
+
+def a_link_to_nothing(folder):
+    path = folder / "kafka.prom"
+    path.symlink_to("none.prom")
+    return path, "the output is a symbolic link to none.prom"
+
+
 def no_folder(folder):
     return folder / "none" / "kafka.prom", "its folder does not exist"
 
@@ -117,7 +132,16 @@ def other_suffix(folder):
 
 
 @pytest.mark.parametrize(
-    "make", [foreign_file, binary_file, a_folder, no_folder, other_suffix]
+    "make",
+    [
+        foreign_file,
+        binary_file,
+        a_folder,
+        a_link,
+        a_link_to_nothing,
+        no_folder,
+        other_suffix,
+    ],
 )
 @pytest.mark.parametrize(
     "command", [("score", SNAPSHOT_FILE), ("fleet", "overview", "fleet", "-o", "out")]

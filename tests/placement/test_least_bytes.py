@@ -9,6 +9,7 @@ from placement.core.bounds.cover_bounds import Bands, cost_bound
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Settings, start_draft
 from placement.draft.leading_replicas import leading_replicas
+from placement.model.columns import rows_of_starts
 from placement.model.load import RESOURCES, broker_loads, heaviest_replicas, weigh
 from placement.model.targets import Members, find_targets, share_out
 from placement.operations.rebalance import Rebalance
@@ -123,3 +124,24 @@ def test_replicas_of_other_sizes_than_their_leader_change_the_bands(own):
     assert not made.targets.is_out(load).any()
     copied = made.reassignment.copied_bytes(made.draft.weights)
     assert score_cluster(state).min_bytes_to_balance <= copied
+
+
+def test_the_partition_of_every_replica_is_not_computed_for_each_broker(monkeypatch):
+    computed = []
+
+    def counted(start):
+        computed.append(start)
+        return rows_of_starts(start)
+
+    monkeypatch.setattr("placement.model.columns.rows_of_starts", counted)
+
+    def calls(full):
+        """Count the calls for a cluster with full brokers, and as many empty ones."""
+        replicas = [[broker] for broker in range(full) for _ in range(4)]
+        racks = "a" * (2 * full)
+        state = make_state(replicas, racks=racks, size_bytes=10, in_rate=0, out_rate=0)
+        computed.clear()
+        assert score_cluster(state).min_bytes_to_balance > 0
+        return len(computed)
+
+    assert calls(20) == calls(2)

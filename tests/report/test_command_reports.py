@@ -36,10 +36,10 @@ DOCUMENTS = {
     "group what-if": "group-what-if.json",
 }
 VERDICTS = {
-    "failures": "Not every broker may fail: without 2, 1 survivor pushed over a",
-    "loss": "All partitions stay available without broker 4; 104 partitions then at",
+    "failures": "N-1 broker: no, for 2 of 12; broker 2: 1 survivor pushed over a",
+    "loss": "Broker 4 lost: survived; 104 partitions then at min ISR.",
     "what-if": "These scenarios do not hold: peak &lt;script&gt;.",
-    "size": "Needed: 12 like broker 1. Nothing less will do. Today: 12 brokers.",
+    "size": "Answer: 12 brokers like broker 1 (4+4+4 in racks a, b, c); proven ",
     "group assign": "The assignment of balanced breaks no rule; 0 partitions moved.",
     "group what-if": "No run breaks a rule. ",
 }

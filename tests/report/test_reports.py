@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -89,6 +91,8 @@ def test_a_plan_that_was_not_checked_is_not_said_to_be(capsys, plan_folder, tmp_
 
     found = facts(written.read_text(encoding="utf-8"))
     assert found["checked"].startswith("not for this report")
+    for name in ("time", "survives"):
+        assert found[name] == "unknown for this report; give --snapshot SNAP"
 
 
 def test_the_charts_have_the_numbers_of_the_document(plan_folder):
@@ -456,3 +460,28 @@ def test_unknown_loads_are_left_open_and_not_drawn_as_nothing():
     assert picture.unit == "GB"
     assert list(picture.now) == [5.0, None]
     assert list(picture.target) == [5.0, None]
+
+
+def test_the_report_of_a_snapshot_loads_nothing_of_plans_and_other_documents(tmp_path):
+    page = tmp_path / "x.html"
+    code = (
+        "import os, sys\n"
+        "os._exit = lambda code: None\n"
+        "from planner.cli.main import run\n"
+        "run()\n"
+        "print(*sys.modules, sep='\\n')"
+    )
+    words = ["report", SNAPSHOT_FILE, "-o", page, "--quiet"]
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    loaded = set(done.stdout.splitlines())
+    assert "planner.report.pages.score_page" in loaded
+    for name in ("plan_page", "document_page", "fleet_page"):
+        assert f"planner.report.pages.{name}" not in loaded
+    assert not {"planner.explain", "planner.what_if", "planner.group"} & loaded

@@ -43,6 +43,12 @@ def verdict(page):
     return re.search(r'<p class="strong">(.*?)</p>', page)[1]
 
 
+def verdicts(page):
+    """Return every strong sentence in the first section of a page."""
+    first = page.split("</section>")[0]
+    return re.findall(r'<p class="strong">(.*?)</p>', first)
+
+
 def library_text():
     """Return the text of the library in a page, without the name of its source map."""
     return TABULATOR.read_text(encoding="utf-8").partition("\n//# source")[0]

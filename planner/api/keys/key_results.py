@@ -11,6 +11,7 @@ import pyarrow as pa
 from planner.api.errors import named_as_arguments
 from planner.api.table import Screen, Table
 from planner.errors import BadInputError, InputProblem
+from planner.keys.broker_paces import PacesRequest
 from planner.keys.formats.read_sample import SampleBuilder, read_sample
 from planner.keys.growth_document import growth_document
 from planner.keys.key_types import is_key_type
@@ -114,6 +115,10 @@ def keys_skew(
     top: int = 10,
     max_keys: int | None = None,
     batch_bytes: int = 16_384,
+    slow: Mapping[int, float] | None = None,
+    away: Iterable[int] = (),
+    adaptive: bool = True,
+    availability_timeout: int = 0,
     seed: int = 1,
 ) -> KeysResult:
     """
@@ -147,6 +152,16 @@ def keys_skew(
         memory: counts of hot keys get an error then. `None` to count every key.
     batch_bytes, seed
         ``batch.size``, and the seed, of records without keys.
+    slow
+        Part of an even share, from 0 to 1, that the broker of a partition takes, by
+        partition.
+    away
+        Partitions without a leader.
+    adaptive
+        ``partitioner.adaptive.partitioning.enable``.
+    availability_timeout
+        Batches that the producer fills in ``partitioner.availability.timeout.ms``; 0
+        for no timeout.
 
     Raises
     ------
@@ -169,6 +184,14 @@ def keys_skew(
         num_hot=top,
         batch_bytes=batch_bytes,
         seed=seed,
+        paces=PacesRequest(
+            slow=[
+                f"{partition}={factor}" for partition, factor in (slow or {}).items()
+            ],
+            away=list(away),
+            is_adaptive=adaptive,
+            timeout_batches=availability_timeout,
+        ),
     )
     reading = SampleOptions(
         sample_format=sample_format,
@@ -180,11 +203,12 @@ def keys_skew(
         most_bytes=max_message_bytes,
         record_bytes=record_bytes,
     )
-    with named_as_arguments():
+    with named_as_arguments({"no_adaptive": "adaptive"}):
         options = request.options()
         if max_keys is None:
             found = answer_skew(_read(sample, reading), options)
         else:
+            request.paces.refuse_beside("max_keys")
             path = Path(_file_of(sample))
             found = stream_skew(path, reading, options, max(max_keys, 1))
     return KeysResult(skew_document(found))

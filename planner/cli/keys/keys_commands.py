@@ -27,7 +27,8 @@ app = typer.Typer(
     help="Skew of keys over partitions, and keys that more partitions move.",
 )
 
-PARTITIONS_OPTION, FROM_OPTION, SPARK_OPTION = "--partitions", "--from", "--spark"
+PARTITIONS_OPTION, FROM_OPTION = "--partitions", "--from"
+SPARK_OPTION, MAX_KEYS_OPTION = "--spark", "--max-keys"
 Partitions = Annotated[
     int | None,
     typer.Option(
@@ -81,7 +82,7 @@ MovedTop = Annotated[
 MaxKeys = Annotated[
     int | None,
     typer.Option(
-        "--max-keys",
+        MAX_KEYS_OPTION,
         min=1,
         max=100_000_000,
         metavar="N",
@@ -95,6 +96,41 @@ BatchBytes = Annotated[
         "--batch-bytes",
         min=1,
         help="batch.size of the producers, for records without keys.",
+    ),
+]
+Slow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slow",
+        metavar="PARTITION=FACTOR",
+        help="Partition whose broker takes only this part of an even share, 0 to 1; "
+        "of default and builtin, for records without keys. Repeatable.",
+    ),
+]
+Away = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--away",
+        metavar="PARTITION",
+        min=0,
+        help="Partition without a leader: it gets no records without keys. Repeatable.",
+    ),
+]
+Adaptive = Annotated[
+    bool,
+    typer.Option(
+        "--adaptive/--no-adaptive",
+        help="partitioner.adaptive.partitioning.enable of the producers.",
+    ),
+]
+AvailabilityTimeout = Annotated[
+    int,
+    typer.Option(
+        "--availability-timeout",
+        metavar="BATCHES",
+        min=0,
+        help="partitioner.availability.timeout.ms, as batches that the producer fills "
+        "in that time; 0 for none.",
     ),
 ]
 Seed = Annotated[
@@ -148,6 +184,10 @@ def skew(
     top: Top = 10,
     max_keys: MaxKeys = None,
     batch_bytes: BatchBytes = 16_384,
+    slow: Slow = None,
+    away: Away = None,
+    adaptive: Adaptive = True,
+    availability_timeout: AvailabilityTimeout = 0,
     seed: Seed = 1,
     spark: Spark = False,
     master: Master = None,
@@ -165,11 +205,18 @@ def skew(
 
     Example: kafka-planner keys skew keys.txt --partitions 12 --sweep 3-48
     """
-    from planner.keys.keys_request import SkewRequest, answer_skew
+    from planner.keys.broker_paces import PacesRequest
+    from planner.keys.keys_request import MOST_PARTITIONS, SkewRequest, answer_skew
     from planner.keys.skew_document import skew_document
     from planner.keys.streamed.stream_skew import stream_skew
 
     names = partitioner or ["default"]
+    paces = PacesRequest(
+        slow=slow or (),
+        away=away or (),
+        is_adaptive=adaptive,
+        timeout_batches=availability_timeout,
+    )
 
     def request(count: int) -> SkewRequest:
         return SkewRequest(
@@ -179,11 +226,14 @@ def skew(
             num_hot=top,
             batch_bytes=batch_bytes,
             seed=seed,
+            paces=paces,
         )
 
     if partitions is None and not source.cluster.is_live:
         raise no_count(PARTITIONS_OPTION)
-    request(partitions or 1).options()
+    request(partitions or MOST_PARTITIONS).options()
+    if spark or max_keys is not None:
+        paces.refuse_beside(SPARK_OPTION if spark else MAX_KEYS_OPTION)
     if max_keys is not None:
         if spark:
             raise not_streamed(SPARK_OPTION)

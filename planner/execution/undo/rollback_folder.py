@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from planner.execution.undo.rollback_plan import RollbackPlan
+from planner.io.report_name import DOCUMENT_NAME
 from planner.kafka_files.reassignment_file import format_election
 from planner.plan.folder.plan_folder import (
     dump_document,
@@ -11,7 +12,6 @@ from planner.plan.folder.plan_folder import (
     list_files,
     replace_plan,
 )
-from planner.plan.input.plan_input import DOCUMENT_NAME
 
 
 def write_rollback(rollback: RollbackPlan, path: Path) -> list[str]:

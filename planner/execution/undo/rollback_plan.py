@@ -34,6 +34,7 @@ from planner.execution.undo.rollback_states import (
     lists_before,
 )
 from planner.io.problems import problem
+from planner.io.report_name import DOCUMENT_NAME
 from planner.kafka_files.reassignment_columns import listing_now
 from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.options.overrides import with_rack_map
@@ -42,7 +43,6 @@ from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.plan_figures import DEFAULT_RATE_BYTES_PER_S
 from planner.plan.folder.plan_folder import names_dead_broker
 from planner.plan.input.plan_input import (
-    DOCUMENT_NAME,
     FORMAT,
     PlanInput,
     PlanSettings,

@@ -22,6 +22,7 @@ from planner.io.interrupts import interrupts_wait
 from planner.io.json_reader import parse_json
 from planner.io.json_text import json_text
 from planner.io.problems import refuse_output
+from planner.io.report_name import DOCUMENT_NAME
 from planner.kafka_files.creation import Creation
 from planner.kafka_files.file_parts import (
     part_starts,
@@ -58,7 +59,6 @@ from planner.plan.waves.wave_files import (
 from planner.progress import stage
 from planner.text.text_columns import Column, texts_of, whole
 
-DOCUMENT_NAME = "plan.json"
 ASSIGNMENT_NAME = "replica-assignment.txt"
 """File for ``kafka-topics --replica-assignment``, in plans that create partitions."""
 _HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'

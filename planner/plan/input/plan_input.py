@@ -16,6 +16,7 @@ from placement.rules.descriptor import is_given
 from placement.rules.registry import REQUESTED
 from planner.errors import BadInputError, InputProblem
 from planner.io.gatherer import Gatherer
+from planner.io.report_name import DOCUMENT_NAME
 from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     parse_reassignment,
@@ -29,7 +30,6 @@ from planner.options.new_brokers import ids_to_come
 from planner.plan.documents.settings_records import settings_that_may_lack
 from planner.plan.input.check_settings import with_chosen_rules
 
-DOCUMENT_NAME = "plan.json"
 ROLLBACK_NAME = "rollback.json"
 FORMAT = "kafka-planner/plan"
 Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]

@@ -15,7 +15,7 @@ from planner.report.pages.blocks import (
     Section,
     Words,
 )
-from planner.report.pages.document_verdicts import scenario_lines, verdict_of
+from planner.report.pages.document_verdicts import lines_of, verdicts_of
 from planner.report.pages.group_pages import (
     assignment_sections,
     group_what_if_sections,
@@ -64,11 +64,13 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
     parts = {key: v for key, v in document.items() if isinstance(v, dict | list)}
     first = [key for key in FIRST if key in parts]
     order = [*first, *(key for key in parts if key not in first)]
-    verdict = Words(verdict_of(name, document), is_strong=True)
-    facts = Facts([*_facts(_ordered(scalars))])
+    verdicts = [Words(text, is_strong=True) for text in verdicts_of(name, document)]
+    lines = list(lines_of(name, document))[:MOST_ROWS]
+    said = {label for label, _ in lines}
+    facts = [(label, v) for label, v in _facts(_ordered(scalars)) if label not in said]
     left_out = {*LEFT_OUT, *SHOWN_APART.get(name, ())}
     sections = [
-        Section("verdict", "Verdict", [verdict, *_lines(name, document), facts]),
+        Section("verdict", "Verdict", [*verdicts, *_lines(lines), Facts(facts)]),
         *OWN_SECTIONS.get(name, _no_sections)(document),
         *(
             Section(
@@ -84,10 +86,10 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
     return Page(title=title, taken_at=document.get("taken_at"), sections=sections)
 
 
-def _lines(name: str, document: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield the lines of the screen of `what-if`: a verdict on each scenario."""
-    if name == "what-if":
-        yield Facts(list(scenario_lines(document))[:MOST_ROWS])
+def _lines(lines: Sequence[tuple[str, str]]) -> Iterator[Block]:
+    """Yield the lines of the screen below its verdict, if there are any."""
+    if lines:
+        yield Facts(lines)
 
 
 def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,6 +138,9 @@ OWN_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Section]]] = {
 }
 """Sections that a document has before its other fields."""
 SHOWN_APART = {
+    "failures": ("summary", "notes"),
+    "failures-scenario": ("summary", "notes"),
+    "size": ("summary",),
     "group-assignment": ("assignment", "load", "revoked", "certificate", "notes"),
     "group-what-if": ("runs", "notes"),
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from planner.failures.failures_screen import VERDICT_LABELS
 from planner.report.pages.group_pages import assignment_verdict, group_what_if_verdict
 from planner.text.format import plural
 from planner.what_if.what_if_screen import (
@@ -13,18 +14,11 @@ from planner.what_if.what_if_screen import (
 )
 
 Document = Mapping[str, Any]
-_DAMAGE = {
-    "offline": "partition {} offline",
-    "under_min_isr": "partition {} under min ISR",
-    "pushed_over_threshold": "survivor {} pushed over a threshold",
-}
-_NO_MAJORITY = "the controllers lose their majority"
-_IF_MAJORITY = "if the controllers keep their majority"
 
 
-def verdict_of(name: str, document: Document) -> str:
+def verdicts_of(name: str, document: Document) -> list[str]:
     """
-    Return the verdict of a document.
+    Return the verdict of a document: one sentence, or one for each kind of loss.
 
     Parameters
     ----------
@@ -33,55 +27,27 @@ def verdict_of(name: str, document: Document) -> str:
     document
         The document.
     """
-    return _VERDICTS[name](document)
+    if "summary" in document:
+        lines = document["summary"]
+        return [f"{x['label']}: {x['text']}" for x in lines if _is_verdict(name, x)]
+    return [_VERDICTS[name](document)]
 
 
-def _failures(document: Document) -> str:
-    before = " and ".join(_damage(document["now"]))
-    already = f"{before} already, with no loss. Of the others: " if before else ""
-    return already + " ".join(
-        _loss_sentence(kind, answer, document)
-        for kind, answer in document["verdict"].items()
-    )
+def lines_of(name: str, document: Document) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line of the screen below the verdict."""
+    if name == "what-if":
+        yield from scenario_lines(document)
+    for line in document.get("summary", ()):
+        if not _is_verdict(name, line):
+            yield line["label"], line["text"]
 
 
-def _loss_sentence(kind: str, answer: Document, document: Document) -> str:
-    noun, survives = kind.replace("_", " "), answer["survives"]
-    if survives is None:
-        return f"Any one {noun}: unknown."
-    if survives:
-        # A log dir takes no controller along.
-        is_known = answer["controllers_keep_majority"] is not None
-        condition = "" if is_known or kind == "log_dir" else f", {_IF_MAJORITY}"
-        return f"Any one {noun} may fail{condition}."
-    worst = next(iter(document["single"][kind]), None)
-    if worst is None:
-        return f"Not every {noun} may fail: no {noun} is live."
-    if worst["survives"]:
-        return f"Not every {noun} may fail: {_NO_MAJORITY}."
-    lost = ", ".join(map(str, worst["lost"]))
-    damage = "; ".join(_damage(worst)) or "not survived"
-    return f"Not every {noun} may fail: without {lost}, {damage}."
-
-
-def _damage(loss: Document) -> Iterator[str]:
-    for key, words in _DAMAGE.items():
-        if count := loss.get(key):
-            noun, _, rest = words.partition(" {} ")
-            yield f"{plural(count, noun)} {rest}"
-
-
-def _loss(document: Document) -> str:
-    lost = ", ".join(document["lost"])
-    caused = document["caused"]
-    merged = {**caused, "pushed_over_threshold": document["pushed_over_threshold"]}
-    hurt = [*_damage(merged)]
-    if document["controllers_keep_majority"] is False:
-        hurt.append(_NO_MAJORITY)
-    if hurt:
-        return f"Without {lost}: {'; '.join(hurt)}."
-    at_min = plural(caused["at_min_isr"], "partition")
-    return f"All partitions stay available without {lost}; {at_min} then at min ISR."
+def _is_verdict(name: str, line: Document) -> bool:
+    """Return whether a line of a summary is the verdict, or one of them."""
+    label: str = line["label"]
+    if name == "failures":
+        return label in VERDICT_LABELS.values()
+    return label == "Answer" or label.endswith(" lost")
 
 
 def _what_if(document: Document) -> str:
@@ -102,17 +68,6 @@ def scenario_lines(document: Document) -> Iterator[tuple[str, str]]:
         points = [row for row in rows if row["sweep"] == name]
         text = " ".join(line.strip() for line in sweep_lines(name, points))
         yield name, text.removeprefix(f"{name}: ")
-
-
-def _size(document: Document) -> str:
-    if not document["fleet"]:
-        return "No number of brokers was found that carries the load."
-    fleet = ", ".join(f"{one['brokers']} {one['type']}" for one in document["fleet"])
-    today = plural(document["today"], "broker")
-    if document["status"] == "exact":
-        return f"Needed: {fleet}. Nothing less will do. Today: {today}."
-    bound = document["lower_bound"]
-    return f"Needed: {fleet}. Proven: not less than {bound:g}. Today: {today}."
 
 
 def _status(document: Document) -> str:
@@ -146,10 +101,7 @@ def _verify(document: Document) -> str:
 
 
 _VERDICTS: Mapping[str, Callable[[Document], str]] = {
-    "failures": _failures,
-    "failures-scenario": _loss,
     "what-if": _what_if,
-    "size": _size,
     "status": _status,
     "check": _check,
     "verify": _verify,

@@ -1,6 +1,7 @@
 """Blocks of loads: small multiples by resource, with the same numbers as a table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from planner.report.charts.load_pictures import Levels, Limits, load_pictures
 from planner.report.charts.pictures import LoadPicture
@@ -10,6 +11,12 @@ BAND_WORDS = (
     "A band is drawn by its fraction of the target; where one replica is larger than "
     "that, the band is wider."
 )
+
+
+def broker_label(row: Mapping[str, Any]) -> str:
+    """Return the label of a broker in a chart: its id, and its rack if known."""
+    rack = row["rack"]
+    return str(row["broker"]) if rack is None else f"{row['broker']} ({rack})"
 
 
 def load_blocks(levels: Levels, limits: Limits) -> Iterator[Block]:

@@ -9,9 +9,9 @@ from placement.check import Finding
 from planner.errors import BadInputError, InputProblem
 from planner.io.json_reader import parse_json
 from planner.io.problems import refuse_all
+from planner.io.report_name import DOCUMENT_NAME
 from planner.plan.documents.plan_document import FORMAT
 from planner.plan.folder.moves_file import MOVES_NAME, MoveRow, parse_moves
-from planner.plan.folder.plan_folder import DOCUMENT_NAME
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.waves.wave_files import DOCUMENT_NAME as WAVES_NAME
 from planner.schema import misfits

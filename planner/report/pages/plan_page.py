@@ -31,7 +31,7 @@ from planner.report.pages.blocks import (
 )
 from planner.report.pages.certificate_words import bounded_of, certificate_rows
 from planner.report.pages.input_blocks import inputs_of
-from planner.report.pages.load_blocks import load_blocks
+from planner.report.pages.load_blocks import broker_label, load_blocks
 from planner.report.pages.move_blocks import move_blocks
 from planner.report.pages.plan_folder_facts import PlanFacts
 from planner.report.pages.runbook_blocks import command_sections
@@ -45,6 +45,7 @@ from planner.text.format import (
 
 MOST_FINDINGS = 200
 MOST_BARS = 60
+UNKNOWN_TEXT = "unknown for this report; give --snapshot SNAP"
 """Largest number of waves in the chart of waves."""
 MEANINGS = {
     "optimal": "The hard rules hold, and no plan of less cost reaches these bands.",
@@ -124,7 +125,7 @@ def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
         size = bytes_text(document["moves"]["log_dir_bytes"])
         count = plural(document["moves"]["log_dirs"], "replica")
         yield "log dirs", f"{count} to another of its broker, {size}"
-    estimates = dict(facts.estimates)
+    estimates = _estimates(facts)
     if "time" in estimates:
         yield "time", estimates["time"]
     if facts.waves is not None:
@@ -135,6 +136,14 @@ def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
     if "survives" in estimates:
         yield "survives", estimates["survives"]
     yield "checked", _checked_text(facts.findings)
+
+
+def _estimates(facts: PlanFacts) -> dict[str, str]:
+    """Return the lines that the cluster determines; unknown without the cluster."""
+    if facts.findings is not None:
+        return dict(facts.estimates)
+    names = ("time", "survives") if facts.document["moves"]["bytes"] else ("survives",)
+    return dict.fromkeys(names, UNKNOWN_TEXT) | dict(facts.estimates)
 
 
 def _wrong_text(document: Mapping[str, Any], side: str) -> str:
@@ -222,12 +231,6 @@ def plan_levels(document: Mapping[str, Any]) -> Iterator[Levels]:
         )
     if document.get("log_dirs"):
         yield _log_dirs(document["log_dirs"])
-
-
-def broker_label(row: Mapping[str, Any]) -> str:
-    """Return the label of a broker in a chart: its id, and its rack if known."""
-    rack = row["rack"]
-    return str(row["broker"]) if rack is None else f"{row['broker']} ({rack})"
 
 
 def _log_dirs(dirs: Sequence[Mapping[str, Any]]) -> Levels:

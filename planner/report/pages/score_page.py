@@ -20,8 +20,7 @@ from planner.report.pages.blocks import (
     Words,
 )
 from planner.report.pages.input_blocks import unknown_facts
-from planner.report.pages.load_blocks import load_blocks
-from planner.report.pages.plan_page import broker_label
+from planner.report.pages.load_blocks import broker_label, load_blocks
 from planner.score.make_score import Scored
 from planner.score.score_document import score_document
 from planner.score.score_screen import hot_text
