@@ -11,9 +11,10 @@ from pyspark.sql import types as T  # noqa: N812
 
 from planner.spark.io.fleet_files import ROW_BYTES
 from planner.spark.io.fleet_opening import fleet_of_snapshots
+from planner.spark.scans.driver_files import most_bytes
 from planner.spark.scans.parquet_scans import plain_scan
 from planner.spark.scoring.fleet_scores import score_fleet
-from planner.spark.scoring.map_side.file_contents import file_contents, most_bytes
+from planner.spark.scoring.map_side.file_contents import file_contents
 from support.profile import sampled
 from support.scores import by_place, differences, in_memory
 from support.spark import skewed_snapshot, snapshot
@@ -182,8 +183,7 @@ def test_settings_of_topics_are_joined_by_spark_if_there_are_many(
 def test_large_files_that_are_not_of_this_machine_are_left_to_spark(
     spark, fleet, folder, snapshots, decoded, monkeypatch
 ):
-    monkeypatch.setattr(f"{MODULE}.MOST_BYTES", 100)
-    monkeypatch.setattr(f"{MODULE}.MOST_LOCAL_BYTES", 100)
+    monkeypatch.setattr(f"{MODULE}.most_bytes", lambda _: 100)
     table = mounted(spark, folder)
 
     found, _ = scored(replace(fleet, partitions=table))

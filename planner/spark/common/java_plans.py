@@ -1,14 +1,7 @@
-"""Access to objects of Spark's JVM: classes, physical plans, collections."""
+"""Access to objects of Spark's JVM: physical plans, expressions and collections."""
 
 from collections.abc import Iterator
 from typing import Any
-
-from pyspark.sql import SparkSession
-
-
-def classes_of(spark: SparkSession) -> Any:  # noqa: ANN401 - classes of Java
-    """Return the classes of the session's JVM, by package."""
-    return spark._jvm  # noqa: SLF001 - the only way to them
 
 
 def class_of(thing: Any) -> str:  # noqa: ANN401 - an object of Java

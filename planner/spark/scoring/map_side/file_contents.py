@@ -7,7 +7,6 @@ files, and gives tasks their contents.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.snapshot.tables.snapshot_columns import ArrowTable
-from planner.spark.common.java_plans import classes_of
 from planner.spark.common.task_packing import cores_of
 from planner.spark.io.fleet_files import (
     KEY,
@@ -31,21 +29,13 @@ from planner.spark.io.fleet_files import (
 )
 from planner.spark.io.snapshot_keys import Key
 from planner.spark.scans.decoded_files import decoded, local_path, with_key_columns
-from planner.spark.scans.driver_files import are_local, file_sizes
+from planner.spark.scans.driver_files import are_local, file_sizes, most_bytes
 from planner.spark.scans.parquet_scans import ParquetScan, plain_scan
 from planner.spark.scoring.map_side.file_tasks import CODED, Piece, dealt_files
 from planner.spark.scoring.map_side.partition_batches import each_snapshot
 from planner.spark.scoring.map_side.row_sums import CHUNK_ROWS
 from planner.spark.scoring.shuffle.shuffle_rows import Batches
 
-MOST_BYTES = 1 << 26
-"""Largest file whose content Spark hands over: a task has all of it in memory."""
-MOST_LOCAL_BYTES = 1 << 29
-"""Upper limit where this machine runs the tasks and its memory allows larger files."""
-COPIES = 8
-"""Copies of a file's content for which a task needs room in the JVM's memory."""
-LOCAL_MASTER = re.compile(r"local(\[.*\])?")
-"""Master whose tasks run in the driver's JVM; ``local-cluster`` starts executors."""
 _TABLE = "partitions"
 
 
@@ -138,21 +128,6 @@ def _handed_over(spark: SparkSession, scan: ParquetScan) -> FileContents | None:
         decode=partial(_contents, scan=scan),
         rows=sum(sizes) // ROW_BYTES,
     )
-
-
-def most_bytes(spark: SparkSession) -> int:
-    """
-    Return the largest file in bytes whose content Spark hands over.
-
-    Only a local Spark has its tasks in the JVM of the driver, whose memory is known.
-    Containers of executors have little memory outside the JVM, where copies are too.
-    """
-    context = spark.sparkContext
-    if not LOCAL_MASTER.fullmatch(context.master or ""):
-        return MOST_BYTES
-    runtime = classes_of(spark).java.lang.Runtime.getRuntime()
-    share = int(runtime.maxMemory()) // (COPIES * context.defaultParallelism)
-    return min(max(share, MOST_BYTES), MOST_LOCAL_BYTES)
 
 
 def _sizes_by_spark(files: DataFrame) -> list[int]:
