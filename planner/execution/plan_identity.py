@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from planner.errors import BadInputError
 from planner.execution.stages import Stage
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.io.problems import problem
-from planner.io.report_name import DOCUMENT_NAME
 from planner.plan.input.plan_input import (
     PlanInput,
     planned_topic_ids,

@@ -16,9 +16,7 @@ from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, Resource, known_fractions
-from planner.failures.failure_records import (
-    FractionRecord,
-)
+from planner.failures.failure_records import FractionRecord
 from planner.failures.failure_request import FailuresOptions
 from planner.progress import stage
 from planner.snapshot.snapshot_document import Snapshot

@@ -334,7 +334,7 @@ def _request_columns(request: FleetRequest) -> dict[str, Any]:
 
 def plan_columns(plan: "Plan", findings: Iterable["Finding"]) -> dict[str, Any]:
     """Return the columns of a row that describe a plan."""
-    from planner.io.report_name import DOCUMENT_NAME
+    from planner.io.plan_file_names import DOCUMENT_NAME
     from planner.plan.folder.plan_folder import plan_files
 
     files = dict(plan_files(plan))

@@ -6,9 +6,9 @@ from typing import Any
 
 from planner.errors import BadInputError
 from planner.io.json_text import json_text
+from planner.io.plan_file_names import REPORT_NAME
 from planner.io.problems import refuse_output
 from planner.io.replaced_file import replace_file
-from planner.io.report_name import REPORT_NAME
 
 
 def check_answer_folder(folder: Path, name: str) -> None:

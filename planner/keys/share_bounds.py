@@ -20,6 +20,8 @@ CONFIDENCE_95 = 1.959964
 
 def partition_bounds(sample: KeySample, placed: PlacedSample) -> FloatArray | None:
     """Return ``(P, 2)`` bounds of the shares of partitions, if they are estimates."""
+    if sample.weights is None:
+        return None
     on = placed.record_partitions
     on = placed.key_partitions[sample.key_idx] if on is None else on
     return share_bounds(sample, on, len(placed.records))
@@ -27,6 +29,8 @@ def partition_bounds(sample: KeySample, placed: PlacedSample) -> FloatArray | No
 
 def key_bounds(sample: KeySample, rows: RowArray) -> FloatArray | None:
     """Return ``(H, 2)`` bounds of the shares of some keys, if they are estimates."""
+    if sample.weights is None:
+        return None
     cell_of = np.full(len(sample.keys), len(rows), np.int32)
     cell_of[rows] = np.arange(len(rows))
     bounds = share_bounds(sample, cell_of[sample.key_idx], len(rows) + 1)

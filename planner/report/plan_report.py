@@ -8,7 +8,7 @@ from placement.check import Finding
 from placement.failures.controller_majority import Voter
 from placement.model.cluster import ClusterState
 from planner.io.json_reader import parse_json
-from planner.io.report_name import REPORT_NAME
+from planner.io.plan_file_names import REPORT_NAME
 from planner.kafka_files.reassignment_file import REASSIGNMENT_NAME, parse_reassignment
 from planner.plan.folder.plan_folder import MoreFiles
 from planner.report.html_page import html_of

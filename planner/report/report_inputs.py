@@ -8,8 +8,8 @@ from typing import Any
 
 from planner.errors import BadInputError, InputProblem
 from planner.io.json_reader import parse_json
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.io.problems import refuse_all
-from planner.io.report_name import DOCUMENT_NAME
 from planner.report.fleet_tables import has_fleet_tables, read_fleet_tables
 from planner.report.pages.blocks import Page
 from planner.schema import json_schema, misfits

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.io.interrupts import interrupts_wait
+from planner.io.plan_file_names import REPORT_NAME
 from planner.io.problems import refuse_output
-from planner.io.report_name import REPORT_NAME
 from planner.score.make_score import Scored
 from planner.score.score_document import score_document
 from planner.score.score_tables import score_table

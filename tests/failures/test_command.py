@@ -270,8 +270,8 @@ def test_a_broker_stops_with_its_last_log_dir(capsys, tmp_path: Path):
     assert both["num_partitions"] == 1
     assert "no log dir is left to broker 1: it stops" in both.pop("notes")
     assert "no log dir is left" not in " ".join(whole.pop("notes"))
-    for told in (both, whole):
-        del told["lost"], told["data_age_s"], told["summary"]
+    for each in (both, whole):
+        del each["lost"], each["data_age_s"], each["summary"]
     assert both == whole
 
 

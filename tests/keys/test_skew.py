@@ -94,7 +94,7 @@ def test_hot_keys_are_the_most_common_and_bound_the_skew(keys, count):
 
 @given(KEYS)
 def test_of_equally_hot_keys_the_hottest_alone_is_a_cause(keys):
-    """Of fewer keys than partitions each is hot: none can be shared out."""
+    """With fewer keys than partitions every key is hot: no load can be even."""
     distinct = sorted(set(keys))
     found = skew_of(sample_of(distinct * 3), 5)
 

@@ -19,7 +19,7 @@ from support.ui import served
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 PLANNED_MS = 120_000
 REPLACED = ("htmx:afterRequest, ", "htmx:sendAbort, ")
-"""What htmx writes to the console of a request that a newer one replaces."""
+"""Messages of htmx on the console when a newer request replaces one."""
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import typer
 
 from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_words
-from planner.io.report_name import REPORT_NAME
+from planner.io.plan_file_names import REPORT_NAME
 
 if TYPE_CHECKING:
     from planner.report.pages.blocks import Page

@@ -18,7 +18,7 @@ from planner.execution.undo.rollback_creation import roll_back_creation
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
-from planner.io.report_name import DOCUMENT_NAME
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.kafka_files.reassignment_file import parse_reassignment
 from planner.plan.input.plan_input import read_plan
 from planner.plan.input.wave_input import WavesInput, read_waves

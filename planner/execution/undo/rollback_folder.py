@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from planner.execution.undo.rollback_plan import RollbackPlan
-from planner.io.report_name import DOCUMENT_NAME
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.kafka_files.reassignment_file import format_election
 from planner.plan.folder.plan_folder import (
     dump_document,

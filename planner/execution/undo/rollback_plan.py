@@ -33,8 +33,8 @@ from planner.execution.undo.rollback_states import (
     StateReader,
     lists_before,
 )
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.io.problems import problem
-from planner.io.report_name import DOCUMENT_NAME
 from planner.kafka_files.reassignment_columns import listing_now
 from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.options.overrides import with_rack_map

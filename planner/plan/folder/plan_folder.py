@@ -21,8 +21,8 @@ from placement.waves.broker_lists import lists_of_rows
 from planner.io.interrupts import interrupts_wait
 from planner.io.json_reader import parse_json
 from planner.io.json_text import json_text
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.io.problems import refuse_output
-from planner.io.report_name import DOCUMENT_NAME
 from planner.kafka_files.creation import Creation
 from planner.kafka_files.file_parts import (
     part_starts,

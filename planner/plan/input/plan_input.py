@@ -16,7 +16,7 @@ from placement.rules.descriptor import is_given
 from placement.rules.registry import REQUESTED
 from planner.errors import BadInputError, InputProblem
 from planner.io.gatherer import Gatherer
-from planner.io.report_name import DOCUMENT_NAME
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     parse_reassignment,

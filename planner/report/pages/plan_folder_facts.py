@@ -8,8 +8,8 @@ from typing import Any
 from placement.check import Finding
 from planner.errors import BadInputError, InputProblem
 from planner.io.json_reader import parse_json
+from planner.io.plan_file_names import DOCUMENT_NAME
 from planner.io.problems import refuse_all
-from planner.io.report_name import DOCUMENT_NAME
 from planner.plan.documents.plan_document import FORMAT
 from planner.plan.folder.moves_file import MOVES_NAME, MoveRow, parse_moves
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME

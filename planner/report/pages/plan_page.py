@@ -45,8 +45,8 @@ from planner.text.format import (
 
 MOST_FINDINGS = 200
 MOST_BARS = 60
-UNKNOWN_TEXT = "unknown for this report; give --snapshot SNAP"
 """Largest number of waves in the chart of waves."""
+UNKNOWN_TEXT = "unknown for this report; give --snapshot SNAP"
 MEANINGS = {
     "optimal": "The hard rules hold, and no plan of less cost reaches these bands.",
     "feasible": "The hard rules hold; a plan of less cost is not ruled out.",
