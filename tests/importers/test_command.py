@@ -1,6 +1,8 @@
 """`snapshot import` as it is run."""
 
+import os
 import re
+import threading
 
 import pytest
 
@@ -60,6 +62,21 @@ def test_recognised_files_and_named_ones_are_read_together(capsys, tmp_path):
     outcome = run(capsys, "snapshot", "import", *given, "-o", output)
 
     assert (outcome.code, outcome.err) == (0, "")
+    assert read_snapshot(output).equals(read_snapshot(named))
+
+
+def test_a_pipe_is_read_once(capsys, tmp_path):
+    named, output = tmp_path / "named.json", tmp_path / "s.json"
+    run(capsys, "snapshot", "import", *GIVEN, "-o", named)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[TOPICS.read_bytes()])
+    writer.start()
+
+    outcome = run(capsys, "snapshot", "import", pipe, GIVEN[3], "-o", output)
+
+    writer.join()
+    assert outcome.code == 0
     assert read_snapshot(output).equals(read_snapshot(named))
 
 

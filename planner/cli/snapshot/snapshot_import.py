@@ -196,9 +196,9 @@ def import_files(
         msg = "Missing option '-o' / '--output'."
         raise typer.BadParameter(msg)
     check_output(output)
-    by_content = recognised_files(recognised or ())
+    found = recognised_files(recognised or ())
     by_kind = {
-        name: [*(files.get(name) or ()), *by_content.get(name, ())] for name in FILES
+        name: [*(files.get(name) or ()), *found.by_kind.get(name, ())] for name in FILES
     }
     imported = load(
         {name: paths for name, paths in by_kind.items() if name not in FOLDERS},
@@ -207,16 +207,17 @@ def import_files(
         labels=_labels(broker_label, broker_regex),
         quantile=quantile,
         allow_partial=allow_partial,
+        contents=found.contents,
     )
     write_snapshot(imported.snapshot, output)
     if output_format is OutputFormat.TEXT and not quiet:
-        _print_kinds(by_content)
+        _print_kinds(found.by_kind)
     _print_result(imported, output, output_format, quiet=quiet)
 
 
-def _print_kinds(by_content: Mapping[str, list[Path]]) -> None:
+def _print_kinds(by_kind: Mapping[str, list[Path]]) -> None:
     """Print what each file was recognised as, so that a wrong guess is seen."""
-    for name, paths in by_content.items():
+    for name, paths in by_kind.items():
         for path in paths:
             print_words(f"{printable(str(path))}: read as --{name.replace('_', '-')}")
 

@@ -28,6 +28,7 @@ def load(
     labels: BrokerLabels | None = None,
     quantile: float = 0.95,
     allow_partial: bool = False,
+    contents: Mapping[Path, bytes] | None = None,
 ) -> Imported:
     """
     Read files, and merge them into one snapshot.
@@ -47,6 +48,8 @@ def load(
     allow_partial
         Whether to continue if files do not show everything to each other, and to leave
         out invalid entries.
+    contents
+        Bytes of the files that were read before.
 
     Raises
     ------
@@ -57,7 +60,7 @@ def load(
     prometheus = readers["prometheus"]
     readers["prometheus"] = partial(prometheus, labels=labels, quantile=quantile)
     imports: list[Callable[[], list[Source]]] = [
-        partial(_read_one, path, readers[name])
+        partial(_read_one, path, readers[name], (contents or {}).get(path))
         for name, paths in files.items()
         for path in paths
     ]
@@ -65,9 +68,9 @@ def load(
     return merge(_run_all(imports), header=header, allow_partial=allow_partial)
 
 
-def _read_one(path: Path, read: Reader) -> list[Source]:
+def _read_one(path: Path, read: Reader, data: bytes | None) -> list[Source]:
     stage(f"reading {path}")
-    return [read_file(path, read)]
+    return [read_file(path, read, data)]
 
 
 def _run_all(imports: Iterable[Callable[[], list[Source]]]) -> list[Source]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from planner.errors import BadInputError
 from planner.io.gatherer import Gatherer
@@ -18,9 +19,25 @@ from planner.snapshot.importers.inputs.foreign_files import read_bytes
 from planner.text.printable import printable
 
 
-def recognised_files(paths: Iterable[Path]) -> dict[str, list[Path]]:
+class Recognised(NamedTuple):
     """
-    Return files by the name of their importer, found by their contents.
+    Files whose importers are known.
+
+    Parameters
+    ----------
+    by_kind
+        Files by the name of their importer.
+    contents
+        Bytes of each file: a pipe gives them once.
+    """
+
+    by_kind: dict[str, list[Path]]
+    contents: dict[Path, bytes]
+
+
+def recognised_files(paths: Iterable[Path]) -> Recognised:
+    """
+    Find the importers of files by their contents.
 
     Parameters
     ----------
@@ -32,21 +49,21 @@ def recognised_files(paths: Iterable[Path]) -> dict[str, list[Path]]:
     BadInputError
         With every file that cannot be read, or that no importer reads.
     """
-    found: dict[str, list[Path]] = {}
+    found = Recognised({}, {})
     inputs = Gatherer()
     for path in paths:
-        kind = inputs.read(partial(_kind_of, path))
+        kind = inputs.read(partial(_kind_of, path, found.contents))
         if kind is not None:
-            found.setdefault(kind, []).append(path)
+            found.by_kind.setdefault(kind, []).append(path)
     inputs.raise_problems()
     return found
 
 
-def _kind_of(path: Path) -> str:
-    """Return the name of the importer of a file."""
+def _kind_of(path: Path, contents: dict[Path, bytes]) -> str:
+    """Return the name of the importer of a file, and keep the bytes of the file."""
     if path.is_dir():
         return CRUISE_CONTROL
-    data = read_bytes(path)
+    data = contents[path] = read_bytes(path)
     kind = kind_of(data)
     if kind is None or kind in {SNAPSHOT, CRUISE_CONTROL}:
         raise _not_imported(path, data, kind)

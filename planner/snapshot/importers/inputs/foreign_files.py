@@ -8,7 +8,9 @@ from planner.snapshot.importers.inputs.import_source import Source
 from planner.text.printable import printable
 
 
-def read_file(path: Path, read: Callable[..., Source]) -> Source:
+def read_file(
+    path: Path, read: Callable[..., Source], data: bytes | None = None
+) -> Source:
     """
     Read one file.
 
@@ -18,13 +20,16 @@ def read_file(path: Path, read: Callable[..., Source]) -> Source:
         Path of the file.
     read
         Importer of its format.
+    data
+        Its bytes; `None`: they are read.
 
     Raises
     ------
     BadInputError
         If the file cannot be read, or is not of the format.
     """
-    return read(read_bytes(path), file=printable(str(path)))
+    content = read_bytes(path) if data is None else data
+    return read(content, file=printable(str(path)))
 
 
 def read_bytes(path: Path) -> bytes:
