@@ -23,6 +23,7 @@ from planner.execution.run.journal import Journal, read_journal
 from planner.execution.run.run_choices import Hours, RunChoices, read_run_choices
 from planner.execution.run.run_lock import lock_path, run_lock
 from planner.execution.run.run_throttles import OwnThrottles
+from planner.execution.simulation.simulated_configs import Configs
 from planner.kafka.actions.config_changes import Place
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -255,12 +256,15 @@ def test_rates_come_back_unless_another_tool_has_set_them_since():
     )
     place = Place("broker", "1")
     assert own.undone(place, {RATE: "9"}) == {RATE: ("SET", "5")}
+    # A broker that lags shows the rate of before.
+    assert own.undone(place, {RATE: "5"}) == {RATE: ("SET", "5")}
     assert own.undone(place, {RATE: "7"}) == {}
     assert own.undone(place, {}) == {}
     without = OwnThrottles.from_journal(
         [throttled(line("broker", "1", {}, {RATE: "9"}))]
     )
     assert without.undone(place, {RATE: "9"}) == {RATE: ("DELETE", "")}
+    assert without.undone(place, {}) == {RATE: ("DELETE", "")}
 
 
 def test_what_was_cleaned_is_ours_no_more():
@@ -274,20 +278,38 @@ def test_what_was_cleaned_is_ours_no_more():
 
 @given(ENTRIES, ENTRIES, ENTRIES)
 def test_lists_end_as_they_were_with_what_others_have_added(before, ours, others):
+    own, configs = set_by_us(before, ours)
+    configs.change({LIST: ("APPEND", ",".join(others))})
+    now = configs.values()
+
+    configs.change(own.undone(Place("topic", "t"), now))
+
+    kept = [one for one in now[LIST].split(",") if one in before or one not in ours]
+    assert configs.values() == ({LIST: ",".join(kept)} if any(kept) else {})
+
+
+@given(ENTRIES, ENTRIES.filter(len), st.data())
+def test_lists_end_as_they_were_though_a_broker_shows_an_earlier_one(
+    before, ours, data
+):
+    own, configs = set_by_us(before, ours)
+    had = Configs({LIST: ",".join(before)} if before else {}).values()
+    shown = [had, configs.values()]
+    configs.change({LIST: ("SUBTRACT", ",".join({*ours} - {*before}))})
+    shown.append(configs.values())
+
+    configs.change(own.undone(Place("topic", "t"), data.draw(st.sampled_from(shown))))
+
+    assert configs.values() == had
+
+
+def set_by_us(before, ours):
+    """Return what a run notes as its own, and a topic's configs with it."""
     had = {LIST: ",".join(before)} if before else {}
-    own = OwnThrottles.from_journal(
-        [throttled(line("topic", "t", had, {LIST: ",".join(ours)}))]
-    )
-    now = [*before, *(one for one in [*ours, *others] if one not in before)]
-    now = list(dict.fromkeys(now))
-
-    changes = own.undone(Place("topic", "t"), {LIST: ",".join(now)})
-
-    kept = [one for one in now if one in before or one not in ours]
-    action, value = changes.get(LIST, ("SET", ",".join(now)))
-    assert (action, value) == (("SET", ",".join(kept)) if kept else ("DELETE", "")) or (
-        not kept and not now
-    )
+    configs = Configs(had)
+    configs.change({LIST: ("APPEND", ",".join(ours))})
+    noted = throttled(line("topic", "t", had, {LIST: ",".join(ours)}))
+    return OwnThrottles.from_journal([noted]), configs
 
 
 # -- least rate --------------------------------------------------------------

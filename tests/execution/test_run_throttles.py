@@ -1,5 +1,6 @@
 """Throttles of runs on a simulated cluster: rates, lists, and what comes back."""
 
+from collections import deque
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from execution.simulated_runs import (
     AFTER,
     BEFORE,
+    BROKERS,
     MB,
     job,
     make_cluster,
@@ -20,16 +22,15 @@ from planner.execution.undo.cancel import cancel
 from planner.kafka.actions.config_changes import Place
 from planner.plan.input.plan_input import read_plan
 
+RATE = "leader.replication.throttled.rate"
+REPLICAS = "leader.replication.throttled.replicas"
+
 
 def test_what_an_operator_has_set_comes_back(tmp_path):
     cluster = make_cluster(BEFORE)
-    rate, replicas = (
-        "leader.replication.throttled.rate",
-        "leader.replication.throttled.replicas",
-    )
     theirs = {
-        Place("broker", "1"): {rate: ("SET", "777")},
-        Place("topic", "t"): {replicas: ("SET", "3:4,0:1")},
+        Place("broker", "1"): {RATE: ("SET", "777")},
+        Place("topic", "t"): {REPLICAS: ("SET", "3:4,0:1")},
     }
     assert not cluster.set_configs(theirs)
     was = throttles(cluster)
@@ -41,6 +42,41 @@ def test_what_an_operator_has_set_comes_back(tmp_path):
 
     assert events[-1].status == "completed"
     assert throttles(cluster) == was
+
+
+@pytest.mark.parametrize("changes", [1, 2, 3, 100])
+@pytest.mark.parametrize("theirs", [None, "", "3:4,0:1"])
+def test_throttles_that_a_broker_which_lags_does_not_show_are_taken_off(
+    tmp_path, monkeypatch, changes, theirs
+):
+    cluster = make_cluster(BEFORE)
+    if theirs is not None:
+        cluster.set_configs({Place("topic", "t"): {REPLICAS: ("SET", theirs)}})
+        cluster.set_configs({Place("broker", "1"): {RATE: ("SET", "777")}})
+    was, plan = throttles(cluster), write_plan(tmp_path, BEFORE, AFTER)
+
+    with monkeypatch.context() as patch:
+        lag(cluster, patch, changes)
+        events = list(run(job(plan, ignore=["throttled"]), cluster))
+
+    assert events[-1].status == "completed"
+    assert events[-1].throttles_left == []
+    assert throttles(cluster) == was
+
+
+def lag(cluster, patch, changes):
+    """Let a cluster show configs as they were some changes ago."""
+    places = [Place("topic", "t"), *(Place("broker", str(b)) for b in BROKERS)]
+    ask, change = cluster.configs, cluster.set_configs
+    shown = deque([ask(places)], maxlen=changes + 1)
+
+    def set_configs(wanted):
+        refused = change(wanted)
+        shown.append(ask(places))
+        return refused
+
+    patch.setattr(cluster, "set_configs", set_configs)
+    patch.setattr(cluster, "configs", lambda some: {p: shown[0][p] for p in some})
 
 
 def test_the_lists_of_throttled_replicas_hold_what_runs_alone(tmp_path):
@@ -158,7 +194,7 @@ def test_a_rate_of_our_own_is_raised_while_copies_stall(tmp_path, rate, monkeypa
 def test_a_rate_that_another_tool_has_set_is_named(tmp_path):
     cluster = make_cluster([(1, 2)])
     plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
-    rate = {"leader.replication.throttled.rate": ("SET", "0")}
+    rate = {RATE: ("SET", "0")}
     cluster.at(3.0, lambda: cluster.set_configs({Place("broker", "1"): rate}))
 
     running = run(job(plan), cluster)

@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
@@ -35,8 +36,21 @@ def section(text: str, heading: str) -> str:
     return found[1]
 
 
-def throttles(cluster: Cluster) -> list[str]:
-    """Return the throttles of brokers, of their default and of topics."""
+def throttles(cluster: Cluster, until: list[str] | None = None) -> list[str]:
+    """
+    Return the throttles of brokers, of their default and of topics.
+
+    Any broker answers, also one that has not seen the last change yet: a test that
+    knows which ones have to be there waits ten seconds for them.
+    """
+    deadline = time.monotonic() + 10
+    while True:
+        found = _throttles(cluster)
+        if until is None or found == until or time.monotonic() > deadline:
+            return found
+
+
+def _throttles(cluster: Cluster) -> list[str]:
     texts = [
         cluster.configs("--describe", "--entity-type", kind)
         for kind in ("brokers", "topics")

@@ -83,7 +83,7 @@ class Trial:
     def check(self) -> None:
         """Look for messages that are lost, and throttles that are left."""
         self.messages.check()
-        assert throttles(self.cluster) == self.throttles
+        assert throttles(self.cluster, until=self.throttles) == self.throttles
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_a_topic_is_deleted_meanwhile(doomed: Trial, admin: KafkaAdminClient):
     assert sorted(event.set_aside) == [
         f"{doomed.topic}-{number}: it does not exist" for number in LISTS
     ]
-    assert throttles(doomed.cluster) == doomed.throttles
+    assert throttles(doomed.cluster, until=doomed.throttles) == doomed.throttles
 
 
 def test_a_topic_is_deleted_and_created_again_meanwhile(
@@ -267,7 +267,7 @@ def test_a_topic_is_deleted_and_created_again_meanwhile(
         f"{doomed.topic}-{number}: {reason}" for number in LISTS
     ]
     assert doomed.replicas == BEFORE
-    assert throttles(doomed.cluster) == doomed.throttles
+    assert throttles(doomed.cluster, until=doomed.throttles) == doomed.throttles
 
 
 def test_a_topic_grows_meanwhile(trial: Trial):
@@ -382,7 +382,7 @@ def test_a_signal_ends_a_run(trial: Trial, sign: signal.Signals, is_cancelled: b
     assert "kafka-planner cancel" in said.partition("to stop:")[2].splitlines()[0]
     if is_cancelled:
         cancelled(trial.plan, trial.cluster.bootstrap)
-        assert throttles(trial.cluster) == trial.throttles
+        assert throttles(trial.cluster, until=trial.throttles) == trial.throttles
         # A cancelled reassignment leaves the brokers of before, in another order.
         for found, before, after in zip(trial.replicas, BEFORE, AFTER, strict=True):
             assert sorted(found) in (sorted(before), sorted(after))

@@ -135,7 +135,7 @@ def test_rights_are_taken_away_and_come_back(
     assert any("needs" in reason and "trying again" in reason for reason in said), said
     assert events[-1].status == "completed"
     assert replicas_of(guarded, "rights") == [[2], [1]]
-    assert throttles(guarded) == before
+    assert throttles(guarded, until=before) == before
     assert SECRET not in (plan / "journal.jsonl").read_text()
     messages.check()
 
@@ -158,7 +158,7 @@ def test_rights_that_stay_away_end_a_run_that_the_next_one_resumes(
         events = follow(job_of(plan, choices=QUICK), user)
 
     assert events[-1].status == "completed"
-    assert throttles(guarded) == before
+    assert throttles(guarded, until=before) == before
     messages.check()
 
 
@@ -182,5 +182,5 @@ def test_credentials_are_taken_away_and_come_back(
     assert any("trying again" in reason for reason in said), said
     assert events[-1].status == "completed"
     assert replicas_of(guarded, "credentials") == [[2], [1]]
-    assert throttles(guarded) == before
+    assert throttles(guarded, until=before) == before
     messages.check()

@@ -170,7 +170,7 @@ def test_a_plan_is_carried_out_over_a_secured_listener(
     assert "cancelled" in cancelled.out
     assert "rolled-back" in back.out
     assert replicas_of(secured, topic) == [[1], [2]]
-    assert throttles(secured) == before
+    assert throttles(secured, until=before) == before
     written = [path.read_text() for path in plan.rglob("*") if path.is_file()]
     said = [text for one in outcomes for text in (one.out, one.err)]
     check_no_secret(*written, *said, caplog.text)

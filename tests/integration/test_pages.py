@@ -59,7 +59,7 @@ def test_plans_and_the_way_back(shell: Shell):
     assert found.code == 3
     assert found.out.startswith("not-started: ")
     assert replicas_of(shell.cluster, "orders") == START
-    assert throttles(shell.cluster) == []
+    assert throttles(shell.cluster, until=[]) == []
 
 
 def test_rates_as_the_default_of_all_brokers(shell: Shell):
@@ -69,7 +69,7 @@ def test_rates_as_the_default_of_all_brokers(shell: Shell):
     shell.all_of(section(text, "With a broker that is not live"))
 
     assert shell.verify("plan").document["status"] == "completed"
-    assert throttles(shell.cluster) == []
+    assert throttles(shell.cluster, until=[]) == []
 
 
 def test_waves(shell: Shell):
@@ -79,7 +79,7 @@ def test_waves(shell: Shell):
     shell.all_of(back)
 
     assert shell.verify("plan").document["status"] == "not-started"
-    assert throttles(shell.cluster) == []
+    assert throttles(shell.cluster, until=[]) == []
 
 
 def test_log_dirs(shell: Shell):
@@ -88,7 +88,7 @@ def test_log_dirs(shell: Shell):
     block = block.replace("4-6:/logs/kafka-log{broker}", f"4:{first[4]}")
 
     assert shell.all_of(block)[-1].startswith("completed: ")
-    assert throttles(shell.cluster) == []
+    assert throttles(shell.cluster, until=[]) == []
 
 
 def test_leaders(shell: Shell):
@@ -109,4 +109,4 @@ def test_generate(shell: Shell):
     shell.all_of(blocks("generate")[0].replace("0-5", "1-4"))
 
     assert shell.verify("proposed.json").document["status"] == "completed"
-    assert throttles(shell.cluster) == []
+    assert throttles(shell.cluster, until=[]) == []

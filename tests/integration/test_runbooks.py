@@ -61,14 +61,14 @@ def test_the_way_of_the_readme_leaves_nothing_behind(
     told = shell.all_of(block)
 
     assert told[-1].startswith("completed: ")
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
     assert {b for row in replicas_of(cluster, "orders") for b in row} >= {10, 11, 12}
 
     shell.all_of(back)
 
     assert shell.verify("plan").document["status"] == "not-started"
     assert replicas_of(cluster, "orders") == start
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
 
 
 def by_kafkas_tool(text):
@@ -88,12 +88,12 @@ def test_a_runbook_is_followed_to_the_end_and_back(new_cluster, planned):
     shell.all_of(ahead)
 
     assert shell.verify().code == 0
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
     way_back = commands_of(section("## The way back" + back, "The way back"))
     for line in way_back[:-1]:
         shell.run(line)
     assert shell.verify().document["status"] == "not-started"
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
     assert replicas_of(cluster, "t") == start
 
 
@@ -114,7 +114,7 @@ def test_half_way_a_rollback_begins_with_a_cancel(new_cluster, planned):
         shell.run(execute)
 
     shell.run(cancel)
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
     after_cancel = shell.verify().document
     rules = {one["rule"] for one in after_cancel["findings"]}
     assert rules <= {"other-order", "not-started"}
@@ -123,7 +123,7 @@ def test_half_way_a_rollback_begins_with_a_cancel(new_cluster, planned):
 
     assert shell.verify().document["status"] == "not-started"
     assert replicas_of(cluster, "big") == start
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
 
 
 def test_an_additional_rollback_is_stuck_until_it_is_cancelled(new_cluster, planned):
@@ -142,7 +142,7 @@ def test_an_additional_rollback_is_stuck_until_it_is_cancelled(new_cluster, plan
 
     assert cluster.reassign("--list").startswith("No partition reassignments")
     assert sorted(replicas_of(cluster, "big")[0]) == [1, 2]
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
 
 
 def test_a_wave_is_undone_half_way_with_those_before_it(new_cluster, planned):
@@ -176,7 +176,7 @@ def test_a_wave_is_undone_half_way_with_those_before_it(new_cluster, planned):
 
     assert shell.verify().document["status"] == "not-started"
     assert replicas_of(cluster, "big") == start
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
 
 
 def test_a_copy_to_a_broker_that_died_waits_for_it_by_name(new_cluster, planned):
@@ -201,7 +201,7 @@ def test_a_copy_to_a_broker_that_died_waits_for_it_by_name(new_cluster, planned)
     cluster.start_node(4)
     shell.run(commands_of(section(text, "Run"))[1])
     assert shell.verify().code == 0
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
 
 
 def test_a_runbook_of_a_lost_broker_does_without_kafkas_throttle(
@@ -238,13 +238,13 @@ def test_a_runbook_of_a_lost_broker_does_without_kafkas_throttle(
     assert len(counts) == 1
     assert counts[0] > 1
     shell.run_left("throttle")
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
 
     ahead, _ = by_kafkas_tool(text).split("## The way back")
     shell.all_of(ahead)
 
     assert shell.verify().code == 0
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
     assert all(2 not in row for row in replicas_of(cluster, "t"))
 
 
@@ -265,7 +265,7 @@ def test_moves_between_log_dirs_are_in_progress_until_they_are_done(
     verify = [one for one in commands_of(section(text, "Run")) if "--verify" in one]
     shell.run(verify[0])
     assert shell.verify().code == 0
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
 
 
 def test_a_default_of_all_brokers_is_seen_and_removed(new_cluster, planned):
@@ -286,5 +286,5 @@ def test_a_default_of_all_brokers_is_seen_and_removed(new_cluster, planned):
         for line in step["commands"]:
             shell.run(line)
 
-    assert throttles(cluster) == []
+    assert throttles(cluster, until=[]) == []
     assert shell.verify(plan.name).code == 0

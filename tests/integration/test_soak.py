@@ -119,7 +119,7 @@ class Trial:
         """Look at the lists, the messages, the throttles, and what is under way."""
         assert replicas_of(self.cluster, self.topic) == lists
         self.messages.check()
-        assert throttles(self.cluster) == self.throttles
+        assert throttles(self.cluster, until=self.throttles) == self.throttles
         with KafkaAdminClient(bootstrap_servers=self.cluster.bootstrap) as admin:
             assert admin.list_partition_reassignments() == {}
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from planner.execution.admission import Admitted
 from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.run.journal import Journal, Line
-from planner.kafka.actions.config_changes import ConfigAction, Place
+from planner.kafka.actions.config_changes import NO_TOPIC, ConfigAction, Place
 from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 
 LEADER_LIST, FOLLOWER_LIST = TOPIC_THROTTLES
@@ -86,18 +86,36 @@ class OwnThrottles:
         before = self.before.get(place, {})
         if place.scope == "broker":
             ours = self.rates.get(place.name, {})
-            # A value that another tool has set since is left alone.
-            keys = [key for key, values in ours.items() if now.get(key) in values]
-            return {key: _restored(before.get(key)) for key in keys}
-        changes: dict[str, tuple[ConfigAction, str]] = {}
-        for key, own in self.entries.get(place.name, {}).items():
-            had = _entries(before.get(key, ""))
-            if key in now:
-                kept = [e for e in _entries(now[key]) if e not in own or e in had]
-                left = ",".join(kept) or before.get(key)
-                if left != now[key]:
-                    changes[key] = _restored(left)
-        return changes
+            # A value that another tool has set since is left alone; a broker that lags
+            # shows the one of before.
+            return {
+                key: _restored(before.get(key))
+                for key, values in ours.items()
+                if now.get(key) in {*values, before.get(key)}
+            }
+        changes = {
+            key: _list_restored(own, before.get(key), now.get(key))
+            for key, own in self.entries.get(place.name, {}).items()
+        }
+        return {key: change for key, change in changes.items() if change is not None}
+
+
+def _list_restored(
+    own: Collection[str], before: str | None, now: str | None
+) -> tuple[ConfigAction, str] | None:
+    """
+    Return the change that takes entries of ours off a list; `None`: there is none.
+
+    A broker that lags shows the list as it was before entries of ours came or went:
+    neither one that lacks, nor one without entries of ours, is left as it is.
+    """
+    if now is None and before is not None:
+        return None
+    had = _entries(before or "")
+    if all(entry in own and entry not in had for entry in _entries(now or "")):
+        return _restored(before)
+    ours = sorted(set(own).difference(had))
+    return ("SUBTRACT", ",".join(ours)) if ours else None
 
 
 def _restored(value: str | None) -> tuple[ConfigAction, str]:
@@ -193,12 +211,7 @@ class RunThrottles:
         }
         if not changes:
             return
-        refused = self._cluster.set_configs(changes)
-        for place, keys in changes.items():
-            if place not in refused:
-                own = self.own.entries[place.name]
-                for key, (_, value) in keys.items():
-                    own[key].difference_update(value.split(","))
+        self._cluster.set_configs(changes)
 
     def _to_release(
         self, topic: str, keys: Mapping[str, set[str]]
@@ -259,7 +272,7 @@ class RunThrottles:
             if place in now and (found := self.own.undone(place, now[place]))
         }
         refused = self._cluster.set_configs(changes) if changes else {}
-        left = [*_down(places, now), *(f"{_text(p)}: {e}" for p, e in refused.items())]
+        left = [*_down(places, now), *_left(refused)]
         self._journal.write("cleaned", left=left)
         if not left:
             self.own = OwnThrottles()
@@ -271,6 +284,13 @@ def _down(places: Iterable[Place], now: Collection[Place]) -> Iterator[str]:
     for place in places:
         if place not in now and place.scope == "broker":
             yield f"{_text(place)}: it is down"
+
+
+def _left(refused: Mapping[Place, str]) -> Iterator[str]:
+    """Yield the places that refused; a topic that was deleted has no throttle."""
+    for place, reason in refused.items():
+        if NO_TOPIC not in reason:
+            yield f"{_text(place)}: {reason}"
 
 
 def _text(place: Place) -> str:

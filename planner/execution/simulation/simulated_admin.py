@@ -19,6 +19,7 @@ from planner.execution.simulation.simulated_snapshot import snapshot_of
 from planner.kafka.actions.config_changes import (
     BROKER,
     DOWN,
+    NO_TOPIC,
     TOPIC,
     ConfigChanges,
     Place,
@@ -36,7 +37,6 @@ from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 from planner.verify.state_rows import Brokers, Key
 
 _THROTTLES = (*BROKER_THROTTLES, *TOPIC_THROTTLES)
-_UNKNOWN = "UnknownTopicOrPartitionError"
 _Name = TypeVar("_Name")
 
 
@@ -163,7 +163,7 @@ class SimulatedAdmin:
         """Reassign one partition; return the refusal."""
         one = self._model.table.find(key)
         if one is None:
-            return _UNKNOWN
+            return NO_TOPIC
         rules = self._model.rules_of(one)
         if target is None:
             if not one.is_reassigning:
@@ -206,7 +206,7 @@ class SimulatedAdmin:
         one = self._model.table.find(key)
         if one is None or broker not in one.paths:
             owner.remembered[key] = path
-            return _UNKNOWN if one is None else None
+            return NO_TOPIC if one is None else None
         if not self._model.copies.is_online(one, broker):
             return "KafkaStorageError"
         self._model.table.keep(one)
@@ -290,7 +290,7 @@ class SimulatedAdmin:
         """Change the configs of one broker or topic; return the refusal."""
         configs = self._configs_of(place)
         if configs is None:
-            return DOWN if place.scope == BROKER else f"[Error 3] {_UNKNOWN}"
+            return DOWN if place.scope == BROKER else f"[Error 3] {NO_TOPIC}"
         done = configs.change(changes)
         if done.refusal is None and place.scope == BROKER:
             self._model.copies.throttle_broker(self._model.brokers[int(place.name)])

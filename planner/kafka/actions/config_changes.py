@@ -13,6 +13,8 @@ BROKER: Scope = "broker"
 TOPIC: Scope = "topic"
 _NEEDS = {BROKER: "AlterConfigs on Cluster", TOPIC: "AlterConfigs on Topic"}
 DOWN = "the broker is down"
+NO_TOPIC = "UnknownTopicOrPartitionError"
+"""What the refusal of a topic that does not exist contains."""
 _NOT_AUTHORISED = "AuthorizationFailedError"
 
 
