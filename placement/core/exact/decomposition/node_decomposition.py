@@ -15,7 +15,7 @@ CP-SAT solves small nodes, those with roles, and the last digits.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.placement_variables import Watch, places_in
 from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.decomposition.move_enumeration import enumerate_moves
-from placement.core.exact.decomposition.node_program import solve_program
+from placement.core.exact.decomposition.node_program import SEED, solve_program
 from placement.core.exact.decomposition.node_relaxation import (
     Relaxed,
     bound_of,
@@ -124,6 +124,18 @@ class Decomposition:
             self._in_turn(_Node.prove, limits)
         return self._given()
 
+    def branched(self, limits: Limits, seed: int) -> NodeSolutions:
+        """Repeat branch and cut of open nodes with another seed."""
+        self._found.spent = 0.0
+        self._in_turn(partial(_Node.branch, seed=seed), limits)
+        return self._given()
+
+    def gap(self) -> float:
+        """Return the relative gap between all solutions and their bounds."""
+        cost = sum(part.cost() for part in self._parts)
+        bound = sum(part.spread_bound for part in self._parts)
+        return cost / bound - 1 if bound else float(cost)
+
     @property
     def are_small(self) -> bool:
         """Whether CP-SAT can start from the present solution of every node."""
@@ -178,7 +190,7 @@ class _Node:
         self._columns = self._rows.columns_of(at)
         self._relaxed: Relaxed | None = None
         self._relaxed_plain: Relaxed | None = None
-        self.bound = self._spread_bound = 0
+        self.bound = self.spread_bound = 0
         self._report: Watch = lambda _: None
 
     @cached_property
@@ -204,7 +216,7 @@ class _Node:
         """Solve the linear relaxation."""
         self._relaxed = solve_relaxation(self._rows)
         if self._relaxed is not None:
-            self.bound = self._spread_bound = self._proven(self._relaxed, found)
+            self.bound = self.spread_bound = self._proven(self._relaxed, found)
 
     def search(self, found: NodeSolutions, limits: Limits) -> None:
         """Exchange a few items at once, or enumerate all moves where these are few."""
@@ -215,7 +227,7 @@ class _Node:
         self._columns, spent = search.exchanged(self._columns, first)
         found.spent += spent
         self._enumerate(found, (end - found.spent) * ENUMERATION)
-        if spent >= first and self._is_open(self._spread_bound):
+        if spent >= first and self._is_open(self.spread_bound):
             self._columns, spent = search.exchanged(self._columns, end - found.spent)
             found.spent += spent
 
@@ -224,7 +236,7 @@ class _Node:
         end = found.spent + work
         for rows in dict.fromkeys([self._plain, self._rows]):
             relaxed = self._relaxation(rows)
-            if relaxed is None or not self._is_open(self._spread_bound):
+            if relaxed is None or not self._is_open(self.spread_bound):
                 return
             few = enumerate_moves(rows, relaxed, self._columns, end - found.spent)
             found.spent += few.spent
@@ -232,7 +244,7 @@ class _Node:
                 self._take_bound(rows, found, rows.cost_of(few.columns))
             self._take_columns(few.columns)
 
-    def branch(self, found: NodeSolutions, limits: Limits) -> None:
+    def branch(self, found: NodeSolutions, limits: Limits, *, seed: int = SEED) -> None:
         """
         Close the gap by branch and cut.
 
@@ -245,12 +257,14 @@ class _Node:
         in_turn = [self._rows] if is_far else [self._plain, self._rows]
         for rows in dict.fromkeys(in_turn):
             share = (end - found.spent) * PROGRAM
-            if self._is_open(self._spread_bound) and share >= LEAST_WORK:
-                self._solve(rows, found, (share, left))
-        if self._is_open(self._spread_bound) and end - found.spent >= LEAST_WORK:
+            if self._is_open(self.spread_bound) and share >= LEAST_WORK:
+                self._solve(rows, found, (share, left), seed)
+        if self._is_open(self.spread_bound) and end - found.spent >= LEAST_WORK:
             self.search(found, (end - found.spent, left))
 
-    def _solve(self, rows: NodeRows, found: NodeSolutions, limits: Limits) -> None:
+    def _solve(
+        self, rows: NodeRows, found: NodeSolutions, limits: Limits, seed: int
+    ) -> None:
         """Solve with given rows; without soft caps the bound holds for any solution."""
         relaxed = self._relaxation(rows)
         if relaxed is None:
@@ -263,6 +277,7 @@ class _Node:
             closed=self._closed,
             work=work,
             seconds=left(),
+            seed=seed,
         )
         found.spent += solved.spent
         self._take_bound(rows, found, solved.bound)
@@ -281,8 +296,8 @@ class _Node:
         """Adopt a bound for given rows, if it is larger."""
         if rows is self._plain and bound > self.bound:
             self.bound, found.solver = bound, highs()
-        if max(self.bound, bound) > self._spread_bound:
-            self._spread_bound, found.solver = max(self.bound, bound), highs()
+        if max(self.bound, bound) > self.spread_bound:
+            self.spread_bound, found.solver = max(self.bound, bound), highs()
 
     def _take_columns(self, columns: BoolArray) -> None:
         """Adopt columns that are cheaper and keep every row."""
@@ -298,7 +313,7 @@ class _Node:
         """Add the solution and bounds to those of all nodes."""
         found.take_places(self._node, self._rows.pairs(self._columns))
         found.costs[self._node.bins] = self.bound
-        found.spread_costs[self._node.bins] = self._spread_bound
+        found.spread_costs[self._node.bins] = self.spread_bound
 
     def _proven(self, relaxed: Relaxed, found: NodeSolutions) -> int:
         """Return the bound that prices prove without the soft caps on collections."""
@@ -322,13 +337,13 @@ class _Node:
         if is_listened_to():
             model.watch = lambda units: self._report(units * model.unit)
         self.bound, is_best = self._by_cp_sat(model, self.bound, limits)
-        self._spread_bound = max(self.bound, self._spread_bound)
-        if is_best and self._is_open(self._spread_bound):
+        self.spread_bound = max(self.bound, self.spread_bound)
+        if is_best and self._is_open(self.spread_bound):
             # The soft caps on collections raise costs and bounds.
             model.watch = None
             keep_spread(model, self._problem, self._spread_from)
             rest = (work - model.spent, left)
-            self._spread_bound, _ = self._by_cp_sat(model, self._spread_bound, rest)
+            self.spread_bound, _ = self._by_cp_sat(model, self.spread_bound, rest)
         found.spent += model.spent
 
     def is_open(self) -> bool:

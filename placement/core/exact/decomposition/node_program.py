@@ -69,6 +69,7 @@ def solve_program(
     closed: float,
     work: float,
     seconds: float | None = None,
+    seed: int = SEED,
 ) -> Outcome:
     """
     Minimise the cost of the places in some bins.
@@ -85,13 +86,15 @@ def solve_program(
         Work limit in deterministic seconds.
     seconds
         Seconds to a deadline; `None`: no deadline.
+    seed
+        Seed of the random numbers of HiGHS.
     """
     scale = cost_unit(rows)
     model = model_of(rows, scale)
     model.integrality_ = [highspy.HighsVarType.kInteger] * len(rows)
     can_pay, least_known = _that_can_pay(rows, relaxed, known)
     model.col_upper_ = can_pay * 1.0
-    solver = _solver(closed, seconds)
+    solver = _solver(closed, seconds, seed)
     size = max(_num_free(rows, can_pay), LEAST_FREE)
     watch = Watch(work, ROOT_CALLBACK * size, TREE_CALLBACK * size)
     solver.passModel(model)
@@ -137,12 +140,12 @@ def _num_free(rows: NodeRows, can_pay: BoolArray) -> int:
     return int(count[has_choice].sum())
 
 
-def _solver(closed: float, seconds: float | None) -> highspy.Highs:
+def _solver(closed: float, seconds: float | None, seed: int) -> highspy.Highs:
     solver = highspy.Highs()
     options: dict[str, bool | int | float] = {
         "output_flag": False,
         "threads": 1,
-        "random_seed": SEED,
+        "random_seed": seed,
         "mip_rel_gap": closed,
         "mip_abs_gap": 0.0,
         "mip_feasibility_tolerance": TOLERANCE,

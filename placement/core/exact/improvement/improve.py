@@ -50,6 +50,13 @@ PLACED = 0.5
 """Share of the remaining work for roles at the places of all nodes (0-1)."""
 TURNS = 0.8
 """Share of the remaining work for places and roles in alternation (0-1)."""
+NEAR = 2e-5
+"""Relative gap up to which a cheaper answer is missing, rather than a higher bound."""
+AGAIN = 1.0
+"""Further work for branch and cut from another seed there, as a share of all work."""
+MOST_AGAIN = 4.0
+"""Upper limit of that work, in deterministic seconds."""
+OTHER_SEED = 2
 ROLES = 0.2
 """Share of the remaining work for minimising role changes (0-1)."""
 
@@ -107,7 +114,8 @@ def improve(
             found, extra = cheaper_as_near(problem, found, (share, left))
             spent = max(spent, work * (1 - PROOF))
     cheaper = _Cheaper(problem, found, known, (work - spent, left, closed), nodes)
-    return replace(cheaper.improved(), spent=work + extra - cheaper.work)
+    at_best = cheaper.improved()
+    return replace(at_best, spent=work + extra + cheaper.more - cheaper.work)
 
 
 class _Cheaper:
@@ -138,6 +146,7 @@ class _Cheaper:
         self._problem, self._found, self._least = problem, known, least
         self._enough = least
         self.work, self._left, self._closed = limits
+        self.more, self._again = 0.0, min(self.work * AGAIN, MOST_AGAIN)
         self._bands = reached_bands(problem, known.at)
         self._nodes = nodes
         self._is_spread, self._by_nodes = False, cp_sat()
@@ -232,6 +241,7 @@ class _Cheaper:
                 return solutions
             places = set(solutions.places)
             solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+            solutions = self._tried_again(parts, solutions)
             if solutions.places == places or self._assign_roles(solutions):
                 return solutions
         # No roles were found for these places: add role variables to each node.
@@ -244,6 +254,16 @@ class _Cheaper:
         solutions = self._taken(parts.proven((self.work * NODES, self._left)))
         self._assign_roles(solutions)
         return solutions
+
+    def _tried_again(
+        self, parts: "Decomposition", solutions: "NodeSolutions"
+    ) -> "NodeSolutions":
+        """Repeat branch and cut from another seed where solutions are near."""
+        if not self._closed < parts.gap() <= NEAR:
+            return solutions
+        self.work += self._again
+        self.more += self._again
+        return self._taken(parts.branched((self._again, self._left), OTHER_SEED))
 
     def _in_turns(self) -> None:
         """Search places and roles in alternation."""
