@@ -14,7 +14,7 @@ TOPIC: Scope = "topic"
 _NEEDS = {BROKER: "AlterConfigs on Cluster", TOPIC: "AlterConfigs on Topic"}
 DOWN = "the broker is down"
 NO_TOPIC = "UnknownTopicOrPartitionError"
-"""What the refusal of a topic that does not exist contains."""
+"""Part of every refusal of a topic that does not exist."""
 _NOT_AUTHORISED = "AuthorizationFailedError"
 
 
