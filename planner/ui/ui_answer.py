@@ -9,7 +9,8 @@ from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import Plan, elections, to_document
+from planner.plan.documents.plan_document import to_document
+from planner.plan.documents.scored_plan import Plan, elections
 from planner.plan.folder.plan_folder import check_plan_output, write_plan
 from planner.plan.run.make_plan import make
 from planner.report.pages.certificate_words import certificate_rows
