@@ -1,6 +1,6 @@
 """Answers of the page: figures and plans of a state, from the code of `what-if`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from planner.ui.ui_picture import ClusterLoads, loads_of
 from planner.ui.ui_play import AS_IT_IS, PLANNED, Play, validated
 from planner.what_if.play_scenarios import Played, Player
 from planner.what_if.scenario_folders import check_output
+
+Heard = Callable[[str], None]
+"""Called with the words of each stage; what it raises ends the work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -99,6 +102,7 @@ class Answerer:
     def __init__(self, snapshot: Snapshot, state: ClusterState) -> None:
         self._snapshot = snapshot
         self._state = state
+        self._checked: tuple[Play, Player] | None = None
         self._last: tuple[Play, Played] | None = None
         self._today: tuple[object, Side] | None = None
 
@@ -107,20 +111,46 @@ class Answerer:
         file, options = validated(play, name, self._snapshot, self._state)
         return Player(self._snapshot, self._state, file, options)
 
-    def first(self, play: Play) -> FirstAnswer:
+    def check(self, play: Play) -> None:
         """
-        Return the figures of today and after the changes, without a plan.
+        Check that a state can be played.
 
         Raises
         ------
         BadInputError
             If a change or an option is impossible; names every problem.
         """
-        player = self._player(play, AS_IT_IS)
+        self._checked = (play, self._player(play, AS_IT_IS))
+
+    def first(self, play: Play, heard: Heard = lambda _: None) -> FirstAnswer:
+        """
+        Return the figures of today and after the changes, without a plan.
+
+        Parameters
+        ----------
+        play
+            Scenarios and options.
+        heard
+            Called at the beginning of each stage.
+
+        Raises
+        ------
+        BadInputError
+            If a change or an option is impossible; names every problem.
+        """
+        heard("trying the changes")
+        checked = self._checked
+        if checked is None or checked[0] != play:
+            checked = play, self._player(play, AS_IT_IS)
+        player = checked[1]
         assumed = player.assumptions(self._state)
+        heard("measuring today")
+        today = self._today_side(play, player)
+        heard("measuring after the changes")
+        changed = _side(player.played(player.scenario(0)))
         return FirstAnswer(
-            today=self._today_side(play, player),
-            changed=_side(player.played(player.scenario(0))),
+            today=today,
+            changed=changed,
             thresholds={str(r): each for r, each in assumed.thresholds.items()},
             bands={str(r): each for r, each in assumed.bands.items()},
         )

@@ -1,7 +1,7 @@
 """The page's application: its addresses, each answered from one session."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -15,10 +15,10 @@ from planner.ui.ui_actions import forms_of, next_state
 from planner.ui.ui_answer import written_plan
 from planner.ui.ui_cluster import SHOWN
 from planner.ui.ui_pages import Cluster, View
-from planner.ui.ui_play import play_of
+from planner.ui.ui_play import Play, play_of
 from planner.ui.ui_scenarios import scenarios_text
 from planner.ui.ui_security import Guard
-from planner.ui.ui_session import Session
+from planner.ui.ui_session import Answer, Session
 from planner.ui.ui_state import PAGE, UiState, bad_state, parse_state
 from planner.ui.ui_worker import Refused
 
@@ -96,8 +96,8 @@ class UiApp:
         for form in forms:
             try:
                 changed = next_state(state, form, shown)
-                # Usually there already: its own request was answered, but not awaited.
-                self._session.answer(play_of(changed), starts=False)
+                # Only the state after all of them is shown, and so computed.
+                self._session.check(play_of(changed))
             except PlannerError as error:
                 refused.append(error)
             else:
@@ -113,16 +113,18 @@ class UiApp:
         )
 
     def answer(self, request: "Request") -> "Response":
-        """Return the progress of a plan, or the whole answer once it has ended."""
-        view = self._view(request.query_params, starts=False)
-        job = None if view.answer is None else view.answer.job
-        if job is not None and job.outcome is None:
+        """Return the progress, or the whole answer once what was awaited is there."""
+        given = request.query_params
+        view = self._view(given, lambda play: self._answer(play, starts=False))
+        answer = view.answer
+        is_new = given.get("waits") == "figures" and answer and answer.first
+        if answer is not None and answer.pending is not None and not is_new:
             return _html(pages.progress_html(view))
         target = {"HX-Retarget": "#answer", "HX-Reswap": "outerHTML"}
         return _html(pages.answer_html(view), target)
 
     def stop(self, request: "Request") -> "Response":
-        """Stop the plan, and return the answer without it."""
+        """Stop what is being made, and return the answer without it."""
         self._session.stop()
         return self.answer(request)
 
@@ -130,7 +132,7 @@ class UiApp:
         """Return the steps as a scenarios file."""
         from starlette.responses import Response
 
-        view = self._view(request.query_params, starts=False)
+        view = self._view(request.query_params, self._session.check)
         if view.answer is None:
             return _html(pages.page_html(view), status=400)
         text = scenarios_text(view.answer.play, self._cluster.name)
@@ -182,12 +184,17 @@ class UiApp:
             return PlainTextResponse("There is no such file.\n", status_code=404)
         return Response(found[0], media_type=found[1])
 
-    def _view(self, given: Mapping[str, str], *, starts: bool = True) -> View:
+    def _answer(self, play: Play, *, starts: bool) -> Answer:
+        return self._session.answer(play, starts=starts, waits=starts)
+
+    def _view(
+        self, given: Mapping[str, str], found: Callable[[Play], Answer] | None = None
+    ) -> View:
         """Return the view of an address; without an answer where it is refused."""
         show, state = _show(given), UiState()
         try:
             state = parse_state(given.get("steps", ""))
-            answer = self._session.answer(play_of(state), starts=starts)
+            answer = (found or self._session.answer)(play_of(state))
         except PlannerError as error:
             return View(cluster=self._cluster, state=state, show=show, error=error)
         return View(cluster=self._cluster, state=state, show=show, answer=answer)

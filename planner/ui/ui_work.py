@@ -1,8 +1,10 @@
 """
-Plans in the background: the newest one is made, older ones are stopped.
+Figures and plans in the background: the newest are made, older ones are stopped.
 
-One thread gives orders to one process. A plan that is stopped ends at its next stage;
-if that takes long, the process is ended and another one started.
+One thread computes figures, which come first. They are computed one after the other: if
+they are wanted no more they end at their next stage, or never begin. Another thread
+gives orders for plans to one process. A plan that is stopped ends at its next stage; if
+that takes long, the process is ended and another one started.
 """
 
 import signal
@@ -15,14 +17,25 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from planner.errors import PlannerError
 from planner.snapshot import Snapshot
-from planner.ui.ui_answer import PlanAnswer
-from planner.ui.ui_worker import Order, Refused, Stop, Written, serve
+from planner.ui.ui_answer import FirstAnswer, Heard, PlanAnswer
+from planner.ui.ui_play import Play
+from planner.ui.ui_worker import (
+    Order,
+    Refused,
+    Stop,
+    StoppedError,
+    Written,
+    serve,
+)
 
 GRACE_S = 1.0
 """Seconds in which a stopped order may end by itself."""
 CLOSE_S = 30.0
 """Seconds to wait at the end for a process that is just being started."""
+STAGE_S = 1.0
+"""Seconds to wait at the end for figures to reach their next stage."""
 POLL_S = 0.05
 STOPPED = Refused("stopped")
 """Outcome of an order that is wanted no more."""
@@ -186,3 +199,124 @@ class PlanWork:
         if self._link is not None:
             self._link.close()
             self._link = None
+
+
+Compute = Callable[[Play, Heard], FirstAnswer]
+
+
+@dataclass(slots=True, eq=False)
+class FirstJob:
+    """
+    A first answer that is being computed.
+
+    Parameters
+    ----------
+    play
+        Scenarios and options.
+    then
+        Called with the answer, before the job ends.
+    words
+        Present stage.
+    began
+        Time of the request, in seconds of a monotonic clock.
+    outcome
+        Answer or refusal; `None` until it ends.
+    """
+
+    play: Play
+    then: Callable[[FirstAnswer], None]
+    words: str = "computing the figures"
+    began: float = field(default_factory=time.monotonic)
+    outcome: FirstAnswer | Refused | None = None
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the request."""
+        return time.monotonic() - self.began
+
+    def end(self, outcome: FirstAnswer | Refused) -> None:
+        """Set the outcome, once."""
+        if self.outcome is None:
+            self.outcome = outcome
+            self.ended.set()
+
+
+class FirstWork:
+    """
+    The thread that computes first answers.
+
+    Parameters
+    ----------
+    compute
+        Returns the first answer to a state, and reports its stages.
+    """
+
+    def __init__(self, compute: Compute) -> None:
+        self._compute = compute
+        self._next: FirstJob | None = None
+        self._present: FirstJob | None = None
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="answers", daemon=True)
+        self._thread.start()
+
+    def ask(self, play: Play, then: Callable[[FirstAnswer], None]) -> FirstJob:
+        """Ask for an answer; every older one that is not there is stopped."""
+        job = FirstJob(play, then)
+        with self._changed:
+            self._stop()
+            self._next = job
+            self._changed.notify_all()
+        return job
+
+    def stop(self) -> None:
+        """Stop the answer that is being computed."""
+        with self._changed:
+            self._stop()
+
+    def close(self) -> None:
+        """Stop, and end the thread."""
+        with self._changed:
+            self._is_closed = True
+            self._stop()
+            self._changed.notify_all()
+        self._thread.join(STAGE_S)
+
+    def _stop(self) -> None:
+        for job in (self._present, self._next):
+            if job is not None:
+                job.end(STOPPED)
+        self._next = None
+
+    def _run(self) -> None:
+        while (job := self._wanted()) is not None:
+            outcome = self._outcome(job)
+            if job.outcome is None and isinstance(outcome, FirstAnswer):
+                job.then(outcome)
+            job.end(outcome)
+
+    def _wanted(self) -> FirstJob | None:
+        """Wait for the next job and return it; `None` at the end."""
+        with self._changed:
+            self._present = None
+            while self._next is None and not self._is_closed:
+                self._changed.wait()
+            self._present, self._next = self._next, None
+            return self._present
+
+    def _outcome(self, job: FirstJob) -> FirstAnswer | Refused:
+        def heard(words: str) -> None:
+            if job.outcome is not None:
+                raise StoppedError
+            job.words = words
+
+        try:
+            return self._compute(job.play, heard)
+        except StoppedError:
+            return STOPPED
+        except PlannerError as error:
+            return Refused(error.message, error.problems)
+        except Exception as error:
+            # Shown on the page, which stays alive.
+            return Refused(f"the figures failed: {type(error).__name__}: {error}")
