@@ -138,7 +138,6 @@ class Answerer:
         BadInputError
             If a change or an option is impossible; names every problem.
         """
-        heard("trying the changes")
         checked = self._checked
         if checked is None or checked[0] != play:
             checked = play, self._player(play, AS_IT_IS)

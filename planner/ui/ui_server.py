@@ -11,7 +11,7 @@ from planner.errors import PlannerError
 from planner.io.problems import problem
 from planner.snapshot import write_snapshot
 from planner.ui import ui_pages as pages
-from planner.ui.ui_actions import forms_of, next_state
+from planner.ui.ui_actions import Form, forms_of, next_state
 from planner.ui.ui_answer import written_plan
 from planner.ui.ui_cluster import SHOWN
 from planner.ui.ui_pages import Cluster, View
@@ -68,21 +68,37 @@ class UiApp:
         routes.append(Route("/{token}/write", self.write, methods=["POST"]))
         return Guard(Starlette(routes=routes), token, port)
 
-    def page(self, request: "Request") -> "Response":
+    async def page(self, request: "Request") -> "Response":
         """Return the whole page of the steps in the address."""
-        view = self._view(request.query_params)
+        return await self._in_turn(self._page, request.query_params)
+
+    async def _in_turn(
+        self,
+        answer: Callable[[Mapping[str, str], int], "Response"],
+        given: Mapping[str, str],
+    ) -> "Response":
+        """Answer in a thread, which another one of a newer request may overtake."""
+        from starlette.concurrency import run_in_threadpool
+
+        return await run_in_threadpool(answer, given, self._session.turn())
+
+    def _page(self, given: Mapping[str, str], turn: int) -> "Response":
+        view = self._view(given, lambda play: self._session.answer(play, turn=turn))
         return _html(pages.page_html(view), status=200 if view.error is None else 400)
 
-    def change(self, request: "Request") -> "Response":
+    async def change(self, request: "Request") -> "Response":
         """Return the page after actions; a refused action changes nothing."""
+        return await self._in_turn(self._change, request.query_params)
+
+    def _change(self, given: Mapping[str, str], turn: int) -> "Response":
         try:
-            view = self._changed(request.query_params)
+            view = self._changed(given, turn)
         except PlannerError as error:
             target = {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML"}
             return _html(pages.problems_html(error), target)
         return _html(pages.main_html(view), {"HX-Push-Url": f"./?{view.query}"})
 
-    def _changed(self, given: Mapping[str, str]) -> View:
+    def _changed(self, given: Mapping[str, str], turn: int) -> View:
         """
         Return the view after the actions of a request, with what is refused of them.
 
@@ -91,31 +107,26 @@ class UiApp:
         PlannerError
             If all are refused.
         """
-        shown = state = parse_state(given.get("steps", ""))
-        forms, refused = forms_of(given), list[PlannerError]()
-        for form in forms:
-            try:
-                changed = next_state(state, form, shown)
-                # Only the state after all of them is shown, and so computed.
-                self._session.check(play_of(changed))
-            except PlannerError as error:
-                refused.append(error)
-            else:
-                state = changed
-        if len(refused) == len(forms):
-            raise _joined(refused)
+        shown, forms = parse_state(given.get("steps", "")), forms_of(given)
+        state, refused = _applied(shown, forms)
+        try:
+            answer = self._session.answer(play_of(state), turn=turn)
+        except PlannerError:
+            # Each is tried by itself, to refuse none but those that are impossible.
+            state, refused = _applied(shown, forms, self._session.check)
+            answer = self._session.answer(play_of(state), turn=turn)
         return View(
             cluster=self._cluster,
             state=state,
             show=_show(given),
-            answer=self._session.answer(play_of(state)),
+            answer=answer,
             error=_joined(refused) if refused else None,
         )
 
     def answer(self, request: "Request") -> "Response":
         """Return the progress, or the whole answer once what was awaited is there."""
         given = request.query_params
-        view = self._view(given, lambda play: self._answer(play, starts=False))
+        view = self._view(given, self._present)
         answer = view.answer
         is_new = given.get("waits") == "figures" and answer and answer.first
         if answer is not None and answer.pending is not None and not is_new:
@@ -132,7 +143,7 @@ class UiApp:
         """Return the steps as a scenarios file."""
         from starlette.responses import Response
 
-        view = self._view(request.query_params, self._session.check)
+        view = self._view(request.query_params, self._checked)
         if view.answer is None:
             return _html(pages.page_html(view), status=400)
         text = scenarios_text(view.answer.play, self._cluster.name)
@@ -184,20 +195,51 @@ class UiApp:
             return PlainTextResponse("There is no such file.\n", status_code=404)
         return Response(found[0], media_type=found[1])
 
-    def _answer(self, play: Play, *, starts: bool) -> Answer:
-        return self._session.answer(play, starts=starts, waits=starts)
+    def _present(self, play: Play) -> Answer:
+        """Return the answer as it is."""
+        return self._session.answer(play, starts=False, waits=False)
 
-    def _view(
-        self, given: Mapping[str, str], found: Callable[[Play], Answer] | None = None
-    ) -> View:
+    def _checked(self, play: Play) -> Answer:
+        """Return the answer without figures, once the state is known to be possible."""
+        self._session.check(play)
+        return Answer(play)
+
+    def _view(self, given: Mapping[str, str], found: Callable[[Play], Answer]) -> View:
         """Return the view of an address; without an answer where it is refused."""
         show, state = _show(given), UiState()
         try:
             state = parse_state(given.get("steps", ""))
-            answer = (found or self._session.answer)(play_of(state))
+            answer = found(play_of(state))
         except PlannerError as error:
             return View(cluster=self._cluster, state=state, show=show, error=error)
         return View(cluster=self._cluster, state=state, show=show, answer=answer)
+
+
+def _applied(
+    shown: UiState,
+    forms: Sequence[Form],
+    check: Callable[[Play], object] = lambda _: None,
+) -> tuple[UiState, list[PlannerError]]:
+    """
+    Return the state after the forms that are not refused, and the refusals.
+
+    Raises
+    ------
+    PlannerError
+        If all are refused.
+    """
+    state, refused = shown, list[PlannerError]()
+    for form in forms:
+        try:
+            changed = next_state(state, form, shown)
+            check(play_of(changed))
+        except PlannerError as error:
+            refused.append(error)
+        else:
+            state = changed
+    if len(refused) == len(forms):
+        raise _joined(refused)
+    return state, refused
 
 
 def _joined(errors: Sequence[PlannerError]) -> PlannerError:

@@ -4,10 +4,12 @@ import json
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
+from planner.errors import PlannerError
 from planner.snapshot import Snapshot
-from planner.ui.ui_answer import Answerer, FirstAnswer, PlanAnswer
+from planner.ui.ui_answer import Answerer, FirstAnswer, Heard, PlanAnswer
 from planner.ui.ui_play import Play
 from planner.ui.ui_work import FirstJob, FirstWork, Job, PlanWork
 from planner.ui.ui_worker import Order, Refused
@@ -93,35 +95,38 @@ class Session:
         self.snapshot = snapshot
         self._answerer = answerer or Answerer(snapshot, snapshot.to_state())
         self._wait_s = wait_s
-        self._first = FirstWork(self._answerer.first)
+        self._first = FirstWork(self._figures)
         self._work = work or PlanWork(snapshot)
         self._kept: OrderedDict[str, Answer] = OrderedDict()
         self._last: FirstAnswer | None = None
-        # Held for moments, and while a state is validated.
-        self._lock, self._validating = threading.Lock(), threading.Lock()
+        self._turns = count(1)
+        # Held for moments alone: nothing is computed meanwhile.
+        self._lock = threading.Lock()
 
-    def check(self, play: Play) -> Answer:
+    def turn(self) -> int:
+        """Return the place of a request in the order of all."""
+        return next(self._turns)
+
+    def check(self, play: Play) -> None:
         """
-        Return the answer to a state as far as it is there, and compute nothing.
+        Check that a state can be played.
 
         Raises
         ------
         BadInputError
             If a change or an option is impossible; names every problem.
         """
-        key = json.dumps([play.document, repr(play.request)], sort_keys=True)
-        if key not in self._kept:
-            with self._validating:
-                if key not in self._kept:
-                    self._answerer.check(play)
-        with self._lock:
-            found = self._kept.setdefault(key, Answer(play))
-            self._kept.move_to_end(key)
-            if len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return found
+        if self._answer(play).first is None:
+            self._answerer.check(play)
 
-    def answer(self, play: Play, *, starts: bool = True, waits: bool = True) -> Answer:
+    def answer(
+        self,
+        play: Play,
+        *,
+        starts: bool = True,
+        waits: bool = True,
+        turn: int | None = None,
+    ) -> Answer:
         """
         Return the answer to a state; without figures where these take long.
 
@@ -134,33 +139,54 @@ class Session:
             that were stopped.
         waits
             Whether to wait for the figures a while.
+        turn
+            Place in the order of requests; `None` for the newest. An older request
+            stops nothing of a newer one.
 
         Raises
         ------
-        BadInputError
-            If a change or an option is impossible; names every problem.
+        PlannerError
+            If a change or an option is found to be impossible while this waits; names
+            every problem.
         """
-        found = self.check(play)
+        found = self._answer(play)
         with self._lock:
             found.wants_plan |= starts and play.has_plan
-            self._compute(found, starts=starts)
+            if starts or found.computing is None:
+                self._compute(found, self.turn() if turn is None else turn)
             if starts and play.has_plan and found.first is not None:
                 self._begin(found)
         if found.computing is not None and waits:
             found.computing.ended.wait(self._wait_s)
+            outcome = found.computing.outcome
+            if isinstance(outcome, Refused) and outcome.problems:
+                raise PlannerError(outcome.message, outcome.problems)
         return found
 
-    def _compute(self, answer: Answer, *, starts: bool) -> None:
+    def _answer(self, play: Play) -> Answer:
+        """Return the answer to a state as far as it is there."""
+        key = json.dumps([play.document, repr(play.request)], sort_keys=True)
+        with self._lock:
+            found = self._kept.setdefault(key, Answer(play))
+            self._kept.move_to_end(key)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+    def _compute(self, answer: Answer, turn: int) -> None:
         """Begin the figures of an answer, unless they are there or being computed."""
-        if answer.first is not None or answer.pending is not None:
-            return
-        if answer.computing is None or starts:
-            # A plan of another state would only take the processor.
-            self._work.stop()
+        if answer.first is None and answer.pending is None:
             answer.earlier = self._last
             answer.computing = self._first.ask(
-                answer.play, lambda first: self._computed(answer, first)
+                answer.play, lambda first: self._computed(answer, first), turn
             )
+
+    def _figures(self, play: Play, heard: Heard) -> FirstAnswer:
+        """Compute figures; plans of other states go on until the state is possible."""
+        heard("trying the changes")
+        self._answerer.check(play)
+        self._work.stop()
+        return self._answerer.first(play, heard)
 
     def _computed(self, answer: Answer, first: FirstAnswer) -> None:
         """Keep figures, and begin the plan that follows them."""
@@ -189,5 +215,5 @@ class Session:
 
     def close(self) -> None:
         """End the background work."""
-        self._first.close()
+        self._first.stop()
         self._work.close()

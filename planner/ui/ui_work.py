@@ -1,17 +1,18 @@
 """
 Figures and plans in the background: the newest are made, older ones are stopped.
 
-One thread computes figures, which come first. They are computed one after the other: if
-they are wanted no more they end at their next stage, or never begin. Another thread
-gives orders for plans to one process. A plan that is stopped ends at its next stage; if
-that takes long, the process is ended and another one started.
+Figures come first, each in a thread of its own that ends as soon as they are wanted no
+more. One more thread gives orders for plans to one process. A plan that is stopped ends
+at its next stage; if that takes long, the process is ended and another one started.
 """
 
+import ctypes
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -34,8 +35,6 @@ GRACE_S = 1.0
 """Seconds in which a stopped order may end by itself."""
 CLOSE_S = 30.0
 """Seconds to wait at the end for a process that is just being started."""
-STAGE_S = 1.0
-"""Seconds to wait at the end for figures to reach their next stage."""
 POLL_S = 0.05
 STOPPED = Refused("stopped")
 """Outcome of an order that is wanted no more."""
@@ -244,7 +243,7 @@ class FirstJob:
 
 class FirstWork:
     """
-    The thread that computes first answers.
+    Computation of first answers, the newest alone, each in a thread of its own.
 
     Parameters
     ----------
@@ -254,69 +253,78 @@ class FirstWork:
 
     def __init__(self, compute: Compute) -> None:
         self._compute = compute
-        self._next: FirstJob | None = None
-        self._present: FirstJob | None = None
-        self._changed = threading.Condition()
-        self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name="answers", daemon=True)
-        self._thread.start()
+        self._present: tuple[FirstJob, threading.Thread] | None = None
+        self._newest = 0
+        self._changing = threading.Lock()
 
-    def ask(self, play: Play, then: Callable[[FirstAnswer], None]) -> FirstJob:
-        """Ask for an answer; every older one that is not there is stopped."""
+    def ask(
+        self, play: Play, then: Callable[[FirstAnswer], None], turn: int
+    ) -> FirstJob:
+        """
+        Ask for an answer; an older one that is not there is stopped.
+
+        Parameters
+        ----------
+        play
+            Scenarios and options.
+        then
+            Called with the answer.
+        turn
+            Place in the order of requests. Where a newer one has asked, nothing is
+            computed.
+        """
         job = FirstJob(play, then)
-        with self._changed:
+        thread = threading.Thread(
+            target=self._run, args=(job,), name="answers", daemon=True
+        )
+        with self._changing:
+            if turn < self._newest:
+                job.end(STOPPED)
+                return job
+            self._newest = turn
             self._stop()
-            self._next = job
-            self._changed.notify_all()
+            self._present = job, thread
+            thread.start()
         return job
 
     def stop(self) -> None:
         """Stop the answer that is being computed."""
-        with self._changed:
+        with self._changing:
             self._stop()
-
-    def close(self) -> None:
-        """Stop, and end the thread."""
-        with self._changed:
-            self._is_closed = True
-            self._stop()
-            self._changed.notify_all()
-        self._thread.join(STAGE_S)
 
     def _stop(self) -> None:
-        for job in (self._present, self._next):
-            if job is not None:
-                job.end(STOPPED)
-        self._next = None
+        if self._present is None:
+            return
+        job, thread = self._present
+        self._present = None
+        job.end(STOPPED)
+        # Raised at the next step in Python of the thread, which has not ended: it would
+        # have waited for this lock, and left its place.
+        ident, error = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(StoppedError)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
 
-    def _run(self) -> None:
-        while (job := self._wanted()) is not None:
-            outcome = self._outcome(job)
-            if job.outcome is None and isinstance(outcome, FirstAnswer):
-                job.then(outcome)
-            job.end(outcome)
-
-    def _wanted(self) -> FirstJob | None:
-        """Wait for the next job and return it; `None` at the end."""
-        with self._changed:
-            self._present = None
-            while self._next is None and not self._is_closed:
-                self._changed.wait()
-            self._present, self._next = self._next, None
-            return self._present
+    def _run(self, job: FirstJob) -> None:
+        with suppress(StoppedError):
+            try:
+                outcome = self._outcome(job)
+                if job.outcome is None and isinstance(outcome, FirstAnswer):
+                    job.then(outcome)
+                job.end(outcome)
+            finally:
+                with self._changing:
+                    if self._present is not None and self._present[0] is job:
+                        self._present = None
 
     def _outcome(self, job: FirstJob) -> FirstAnswer | Refused:
         def heard(words: str) -> None:
-            if job.outcome is not None:
-                raise StoppedError
             job.words = words
 
         try:
             return self._compute(job.play, heard)
-        except StoppedError:
-            return STOPPED
         except PlannerError as error:
             return Refused(error.message, error.problems)
+        except StoppedError:
+            return STOPPED
         except Exception as error:
             # Shown on the page, which stays alive.
             return Refused(f"the figures failed: {type(error).__name__}: {error}")

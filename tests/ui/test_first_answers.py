@@ -1,6 +1,7 @@
 """First answers that take long: shown in progress, stopped by a click or by Stop."""
 
 import html
+import threading
 import time
 
 import pytest
@@ -74,7 +75,6 @@ def test_figures_that_take_long_are_in_progress_and_then_there(session, gated):
 
 
 def test_a_newer_state_stops_the_figures_of_older_ones(session, gated):
-    gated.is_deaf = True
     first = session.answer(traffic(1.1))
     wait_until(lambda: gated.begun)
     second = session.answer(traffic(1.2))
@@ -86,9 +86,20 @@ def test_a_newer_state_stops_the_figures_of_older_ones(session, gated):
     assert third.computing.ended.wait(LONG_S)
     assert first.computing.outcome is second.computing.outcome is STOPPED
     assert first.job is second.job is None
-    # The first had begun and ended at its next stage; the second never began.
-    assert gated.begun == [traffic(1.1), traffic(1.3)]
     assert gated.finished == [traffic(1.3)]
+
+
+def test_an_older_request_that_is_late_stops_nothing_of_a_newer_one(session, gated):
+    turns = [session.turn(), session.turn()]
+    newer = session.answer(traffic(1.2), turn=turns[1])
+
+    older = session.answer(traffic(1.1), turn=turns[0])
+
+    assert older.refused is STOPPED
+    assert newer.pending is newer.computing
+    gated.gate.set()
+    assert newer.computing.ended.wait(LONG_S)
+    assert gated.finished == [traffic(1.2)]
 
 
 def test_stop_waits_for_nothing_and_the_figures_can_be_computed_again(session, gated):
@@ -120,14 +131,69 @@ def test_an_older_plan_is_stopped_while_newer_figures_are_computed(session, gate
     assert newer.earlier is older.first
 
 
-def test_an_impossible_state_is_refused_at_once_and_stops_nothing(session):
+def test_an_impossible_state_is_refused_and_stops_no_plan(snapshot, gated):
+    gated.gate.set()
+    session = Session(snapshot, PlanWork(snapshot, patient), answerer=gated)
     answer = session.answer(traffic(1.1))
     state = UiState(({"change": "lose", "brokers": "99"},))
 
-    with pytest.raises(PlannerError):
+    with pytest.raises(PlannerError, match="there must be such a broker"):
         session.answer(play_of(state))
 
-    assert answer.pending is answer.computing
+    assert answer.job.outcome is None
+    session.close()
+
+
+def test_what_is_found_to_be_impossible_after_the_wait_is_shown_with_its_reason(
+    session, client, gated, monkeypatch
+):
+    real, gate = gated.check, gated.gate
+
+    def slow(play):
+        gate.wait(LONG_S)
+        real(play)
+
+    monkeypatch.setattr(gated, "check", slow)
+    state = UiState(({"change": "lose", "brokers": "99"},))
+    assert session.answer(play_of(state)).pending is not None
+
+    gate.set()
+
+    wait_until(lambda: session.answer(play_of(state), waits=False).pending is None)
+    text = get(client, "answer", steps=state.text(), waits="figures").text
+    assert "No figures: " in text
+    assert "there must be such a broker" in html.unescape(text)
+
+
+class Endless:
+    """Answerer that computes in Python without any stage until it is stopped."""
+
+    def __init__(self):
+        self.ended = threading.Event()
+
+    def check(self, play):
+        pass
+
+    def first(self, play, heard):
+        try:
+            while True:
+                sum(range(1000))
+        finally:
+            self.ended.set()
+
+
+def test_a_computation_without_stages_is_ended_as_well(snapshot):
+    endless = Endless()
+    session = Session(
+        snapshot, PlanWork(snapshot, patient), answerer=endless, wait_s=0.01
+    )
+    answer = session.answer(traffic(1.1))
+
+    session.stop()
+
+    assert answer.refused is STOPPED
+    assert endless.ended.wait(LONG_S)
+    session.close()
 
 
 @pytest.mark.parametrize(
@@ -166,7 +232,19 @@ def test_of_clicks_without_an_answer_only_the_last_state_is_computed(client, gat
     wait_until(lambda: gated.finished)
     (play,) = gated.finished
     assert len(play.places) == 3
-    assert len(gated.begun) == 1
+    assert gated.begun == gated.checked == [play]
+
+
+def test_of_clicks_without_an_answer_only_the_impossible_ones_are_refused(
+    client, gated
+):
+    gated.gate.set()
+    before = '[{"lose-broker": "4"}, {"lose-broker": "99"}]'
+
+    text = get(client, "change", steps="[]", before=before, **{"lose-broker": "3"}).text
+
+    assert "there must be such a broker" in html.unescape(text)
+    assert text.count('<span class="step">') == 2
 
 
 def test_the_page_shows_progress_with_its_stop_and_draws_the_cluster_of_before(
