@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import planner.ui
+from planner.report.charts.pictures import Bar, LoadPicture, TimelinePicture
 from planner.report.charts.theme import DARK, KINDS, LIGHT, MOST_CELL
+from planner.report.charts.vega_charts import svg_of
 from support.colour_vision import DEFICIENCIES, ciede2000, contrast, distance, mixed
 
 APART = 15
@@ -96,3 +98,28 @@ def test_red_and_green_of_equal_lightness_are_alike_without_red_cones():
 def test_the_contrast_of_black_and_white_is_the_largest():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+def test_marks_are_drawn_in_the_colours_that_are_held_apart():
+    load = LoadPicture(
+        name="x",
+        resource="disk",
+        level="broker",
+        unit="B",
+        places=["1", "2"],
+        now=[1.0, 2.0],
+        before=[2.0, 1.0],
+        target=[1.5, 1.5],
+        lower=[1.0, 1.0],
+        upper=[2.0, 2.0],
+        threshold=[3.0, 3.0],
+        omitted=0,
+    )
+    timeline = TimelinePicture(
+        name="y", bars=[Bar("1", kind, 0.0, 0.0, "") for kind in KINDS], omitted=0
+    )
+
+    for picture, names in ((load, CHARTS["loads"]), (timeline, CHARTS["waves"])):
+        svg = svg_of(picture)
+        assert all(LIGHT[name] in svg for name in names)
+        assert not re.search(r'opacity="0\.\d', svg)

@@ -125,6 +125,8 @@ def _themed(chart: "LayerChart") -> "LayerChart":
         )
         .configure_view(stroke=LIGHT["grid"])
         .configure_bar(color=LIGHT["now"])
+        # Ticks are not opaque by themselves, and would have other colours.
+        .configure_tick(opacity=1)
     )
     return themed
 
