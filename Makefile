@@ -87,6 +87,8 @@ bench: env-dev ## Measure, and write the tables of docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.answering --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.starting --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.tools --write docs/comparison.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark_small --write docs/benchmarks.md
@@ -99,6 +101,8 @@ bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --smoke
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.answering --smoke
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.starting --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark_small --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --smoke

@@ -72,10 +72,10 @@ def check(
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.options.declared.value_readers import read_capacity_thresholds
     from planner.options.overrides import seen_as
-    from planner.plan.documents.prior_violations import remedy_of
     from planner.plan.input.plan_input import read_plan
     from planner.plan.input.wave_input import read_waves
     from planner.plan.run.check_given_plan import check_given
+    from planner.plan.run.prior_violations import remedy_of
 
     inputs = Gatherer()
     thresholds = inputs.read(lambda: read_capacity_thresholds(capacity_threshold or ()))
@@ -108,7 +108,7 @@ def _text(
     findings: Sequence["Finding"], num_entries: int, before: "ClusterState"
 ) -> str:
     from placement.check.checker import RULE_NAMES
-    from planner.plan.documents.prior_violations import remedy_of
+    from planner.plan.run.prior_violations import remedy_of
 
     caused = [finding for finding in findings if finding.is_wrong]
     soft = [finding for finding in findings if finding.soft]

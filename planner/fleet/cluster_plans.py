@@ -24,7 +24,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 if TYPE_CHECKING:
     from placement.check import Finding
-    from planner.plan.documents.plan_document import Plan
+    from planner.plan.documents.scored_plan import Plan
     from planner.snapshot import Snapshot
 
 REFUSED = "refused"

@@ -17,6 +17,7 @@ from planner.plan.documents.placement_score import (
     score_document as placement_document,
 )
 from planner.score.make_score import Scored
+from planner.score.score_summary import summary_lines
 from planner.score.score_tables import rack_brokers
 from planner.snapshot.tables.snapshot_columns import LOG_DIR_STATES
 from planner.text.document_numbers import rounded
@@ -42,6 +43,9 @@ def score_document(scored: Scored) -> dict[str, Any]:
             for note in score.notes
         ],
         "complete": score.is_complete,
+        "summary": [
+            {"label": label, "text": text} for label, text in summary_lines(scored)
+        ],
     }
 
 

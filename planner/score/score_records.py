@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.io.records import Int32, Record
+from planner.io.summary_lines import LineRecord
 from planner.options.declared.types import ResourceName
 from planner.plan.documents.plan_records import (
     BrokerLoadRecord,
@@ -127,7 +128,12 @@ class FailOnRecord(Record):
 
 
 class ScoreRecord(ScorePartRecord):
-    """The document of `score --format json` for one snapshot."""
+    """
+    The document of `score --format json` for one snapshot.
+
+    `summary` has the lines of the screen on what is wrong, the balance, the resource
+    that binds, and what is assumed; it is empty with --spark.
+    """
 
     cluster_id: str | None
     taken_at: str | None
@@ -140,4 +146,5 @@ class ScoreRecord(ScorePartRecord):
     min_bytes_to_balance: int
     notes: list[NoteRecord]
     complete: bool
+    summary: list[LineRecord] = Field(default_factory=list)
     fail_on: list[FailOnRecord] | None = None

@@ -11,7 +11,7 @@ from placement.model.load import RESOURCES, Resource
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
-from planner.plan.screen.broker_table import given_capacity
+from planner.plan.documents.plan_figures import given_capacity
 from planner.score.make_score import Scored
 from planner.score.partition_skew import skew_lines
 from planner.score.score_verdict import (

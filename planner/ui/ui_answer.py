@@ -1,6 +1,6 @@
 """Answers of the page: figures and plans of a state, from the code of `what-if`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import Plan, elections, to_document
+from planner.plan.documents.plan_document import to_document
+from planner.plan.documents.scored_plan import Plan, elections
 from planner.plan.folder.plan_folder import check_plan_output, write_plan
 from planner.plan.run.make_plan import make
 from planner.report.pages.certificate_words import certificate_rows
@@ -20,6 +21,9 @@ from planner.ui.ui_picture import ClusterLoads, loads_of
 from planner.ui.ui_play import AS_IT_IS, PLANNED, Play, validated
 from planner.what_if.play_scenarios import Played, Player
 from planner.what_if.scenario_folders import check_output
+
+Heard = Callable[[str], None]
+"""Called with the words of each stage; what it raises ends the work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -98,6 +102,7 @@ class Answerer:
     def __init__(self, snapshot: Snapshot, state: ClusterState) -> None:
         self._snapshot = snapshot
         self._state = state
+        self._checked: tuple[Play, Player] | None = None
         self._last: tuple[Play, Played] | None = None
         self._today: tuple[object, Side] | None = None
 
@@ -106,20 +111,45 @@ class Answerer:
         file, options = validated(play, name, self._snapshot, self._state)
         return Player(self._snapshot, self._state, file, options)
 
-    def first(self, play: Play) -> FirstAnswer:
+    def check(self, play: Play) -> None:
         """
-        Return the figures of today and after the changes, without a plan.
+        Check that a state can be played.
 
         Raises
         ------
         BadInputError
             If a change or an option is impossible; names every problem.
         """
-        player = self._player(play, AS_IT_IS)
+        self._checked = (play, self._player(play, AS_IT_IS))
+
+    def first(self, play: Play, heard: Heard = lambda _: None) -> FirstAnswer:
+        """
+        Return the figures of today and after the changes, without a plan.
+
+        Parameters
+        ----------
+        play
+            Scenarios and options.
+        heard
+            Called at the beginning of each stage.
+
+        Raises
+        ------
+        BadInputError
+            If a change or an option is impossible; names every problem.
+        """
+        checked = self._checked
+        if checked is None or checked[0] != play:
+            checked = play, self._player(play, AS_IT_IS)
+        player = checked[1]
         assumed = player.assumptions(self._state)
+        heard("measuring today")
+        today = self._today_side(play, player)
+        heard("measuring after the changes")
+        changed = _side(player.played(player.scenario(0)))
         return FirstAnswer(
-            today=self._today_side(play, player),
-            changed=_side(player.played(player.scenario(0))),
+            today=today,
+            changed=changed,
             thresholds={str(r): each for r, each in assumed.thresholds.items()},
             bands={str(r): each for r, each in assumed.bands.items()},
         )

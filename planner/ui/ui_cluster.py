@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.text.format import bytes_text, percent_text
+from planner.ui.ui_answer import FirstAnswer, PlanAnswer
 from planner.ui.ui_picture import ClusterLoads, LogDirLoad
-from planner.ui.ui_session import Answer
 from planner.ui.ui_state import Step
 
 SHOWN = {
@@ -39,7 +39,7 @@ class Tile:
     figures
         Load today, after the changes and after the plan, as one text.
     shade
-        Class of its colour: ``shade-0`` to ``shade-5``, ``over``, ``down`` or
+        Class of its colour: ``shade-0`` to ``shade-4``, ``over``, ``down`` or
         ``unknown``.
     is_lost
         Whether a step loses it.
@@ -81,8 +81,10 @@ class Painter:
 
     Parameters
     ----------
-    answer
-        The answer.
+    first
+        Figures of today and after the changes.
+    plan
+        Figures after the plan; `None` where none is there.
     steps
         Steps of the state, for what is lost.
     resource
@@ -91,15 +93,16 @@ class Painter:
 
     def __init__(
         self,
-        answer: Answer,
+        first: FirstAnswer,
+        plan: PlanAnswer | None,
         steps: Sequence[Step],
         resource: str,
     ) -> None:
-        sides = [answer.first.today.loads, answer.first.changed.loads]
-        if answer.plan is not None:
-            sides.append(answer.plan.side.loads)
+        sides = [first.today.loads, first.changed.loads]
+        if plan is not None:
+            sides.append(plan.side.loads)
         self._resource = resource
-        thresholds = answer.first.thresholds
+        thresholds = first.thresholds
         self._threshold = thresholds.get(resource, 1.0)
         self._disk_threshold = thresholds["disk"]
         self._steps = steps

@@ -16,13 +16,12 @@ from planner.snapshot import Snapshot
 from planner.text.data_age import age_text
 from planner.text.format import percent_text
 from planner.ui.step_words import THEN, step_text
-from planner.ui.ui_answer import PlanAnswer
+from planner.ui.ui_answer import FirstAnswer, PlanAnswer
 from planner.ui.ui_cluster import SHOWN, Painter
 from planner.ui.ui_facts import comparison
 from planner.ui.ui_scenarios import plan_words, what_if_words
 from planner.ui.ui_session import Answer
 from planner.ui.ui_state import CAPS, EFFORTS, UiState
-from planner.ui.ui_worker import Refused
 from planner.what_if.what_if_screen import reasons_of
 
 if TYPE_CHECKING:
@@ -99,12 +98,12 @@ def main_html(view: View) -> str:
 
 
 def answer_html(view: View) -> str:
-    """Return what a finished plan replaces: the answer, and the picture."""
+    """Return what finished figures or a plan replace: the answer, and the picture."""
     return _render("answer.html", {**_facts(view), "is_swap": True})
 
 
 def progress_html(view: View) -> str:
-    """Return the line of progress of a plan."""
+    """Return the line of progress of figures or a plan."""
     return _render("progress.html", _facts(view))
 
 
@@ -144,27 +143,39 @@ def _facts(view: View) -> dict[str, Any]:
 
 
 def _answer_facts(view: View, answer: Answer) -> dict[str, Any]:
-    plan, job = answer.plan, answer.job
-    painter = Painter(answer, view.state.steps, view.show)
-    sides = [answer.first.today, answer.first.changed]
+    drawn = answer.first or answer.earlier
+    return {
+        "answer": answer,
+        "pending": answer.pending,
+        "waits": "figures" if answer.first is None else "plan",
+        "refused": answer.refused,
+        "plan": answer.plan,
+        "is_earlier": answer.first is None,
+        "usual": _usual(drawn),
+        "commands": _commands(view, answer, answer.plan),
+        **({} if drawn is None else _picture_facts(view, answer, drawn)),
+        **({} if answer.first is None else _figure_facts(answer, answer.first)),
+    }
+
+
+def _picture_facts(view: View, answer: Answer, drawn: FirstAnswer) -> dict[str, Any]:
+    """Return the cluster as it is drawn: from the figures before until new ones are."""
+    painter = Painter(drawn, answer.plan, view.state.steps, view.show)
+    return {"racks": painter.racks(), "omits_log_dirs": painter.omits_log_dirs}
+
+
+def _figure_facts(answer: Answer, first: FirstAnswer) -> dict[str, Any]:
+    plan = answer.plan
+    sides = [first.today, first.changed]
     rows = [*(side.row for side in sides), None if plan is None else plan.side.row]
     if not answer.play.has_plan:
         rows = rows[:2]
-    outcome = None if job is None else job.outcome
     return {
-        "answer": answer,
-        "racks": painter.racks(),
-        "omits_log_dirs": painter.omits_log_dirs,
         "heads": COLUMNS[: len(rows)],
         "rows": comparison(rows),
         "verdict": _verdict([row for row in rows if row is not None]),
-        "plan": plan,
-        "is_working": job is not None and outcome is None,
-        "refused": outcome if isinstance(outcome, Refused) else None,
         "notes": list(dict.fromkeys(n for row in rows if row for n in row["notes"])),
         "shortfalls": [] if plan is None else plan.side.row["shortfalls"],
-        "usual": _usual(answer),
-        "commands": _commands(view, answer, plan),
     }
 
 
@@ -184,11 +195,13 @@ def _held(row: Mapping[str, Any]) -> str:
     return f"does not hold ({reason})" if reason else "does not hold"
 
 
-def _usual(answer: Answer) -> dict[str, str]:
+def _usual(first: FirstAnswer | None) -> dict[str, str]:
     """Return the values that hold, for bands and caps that no step sets."""
-    bands = set(answer.first.bands.values())
+    if first is None:
+        return dict.fromkeys((*CAPS, "band"), "")
+    bands = set(first.bands.values())
     band = percent_text(bands.pop()) if len(bands) == 1 else ""
-    caps = {name: percent_text(each) for name, each in answer.first.thresholds.items()}
+    caps = {name: percent_text(each) for name, each in first.thresholds.items()}
     return {**caps, "band": band}
 
 

@@ -1,7 +1,7 @@
 """The page's application: its addresses, each answered from one session."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -11,14 +11,14 @@ from planner.errors import PlannerError
 from planner.io.problems import problem
 from planner.snapshot import write_snapshot
 from planner.ui import ui_pages as pages
-from planner.ui.ui_actions import forms_of, next_state
+from planner.ui.ui_actions import Form, forms_of, next_state
 from planner.ui.ui_answer import written_plan
 from planner.ui.ui_cluster import SHOWN
 from planner.ui.ui_pages import Cluster, View
-from planner.ui.ui_play import play_of
+from planner.ui.ui_play import Play, play_of
 from planner.ui.ui_scenarios import scenarios_text
 from planner.ui.ui_security import Guard
-from planner.ui.ui_session import Session
+from planner.ui.ui_session import Answer, Session
 from planner.ui.ui_state import PAGE, UiState, bad_state, parse_state
 from planner.ui.ui_worker import Refused
 
@@ -68,21 +68,37 @@ class UiApp:
         routes.append(Route("/{token}/write", self.write, methods=["POST"]))
         return Guard(Starlette(routes=routes), token, port)
 
-    def page(self, request: "Request") -> "Response":
+    async def page(self, request: "Request") -> "Response":
         """Return the whole page of the steps in the address."""
-        view = self._view(request.query_params)
+        return await self._in_turn(self._page, request.query_params)
+
+    async def _in_turn(
+        self,
+        answer: Callable[[Mapping[str, str], int], "Response"],
+        given: Mapping[str, str],
+    ) -> "Response":
+        """Answer in a thread, which another one of a newer request may overtake."""
+        from starlette.concurrency import run_in_threadpool
+
+        return await run_in_threadpool(answer, given, self._session.turn())
+
+    def _page(self, given: Mapping[str, str], turn: int) -> "Response":
+        view = self._view(given, lambda play: self._session.answer(play, turn=turn))
         return _html(pages.page_html(view), status=200 if view.error is None else 400)
 
-    def change(self, request: "Request") -> "Response":
+    async def change(self, request: "Request") -> "Response":
         """Return the page after actions; a refused action changes nothing."""
+        return await self._in_turn(self._change, request.query_params)
+
+    def _change(self, given: Mapping[str, str], turn: int) -> "Response":
         try:
-            view = self._changed(request.query_params)
+            view = self._changed(given, turn)
         except PlannerError as error:
             target = {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML"}
             return _html(pages.problems_html(error), target)
         return _html(pages.main_html(view), {"HX-Push-Url": f"./?{view.query}"})
 
-    def _changed(self, given: Mapping[str, str]) -> View:
+    def _changed(self, given: Mapping[str, str], turn: int) -> View:
         """
         Return the view after the actions of a request, with what is refused of them.
 
@@ -91,38 +107,35 @@ class UiApp:
         PlannerError
             If all are refused.
         """
-        shown = state = parse_state(given.get("steps", ""))
-        forms, refused = forms_of(given), list[PlannerError]()
-        for form in forms:
-            try:
-                changed = next_state(state, form, shown)
-                # Usually there already: its own request was answered, but not awaited.
-                self._session.answer(play_of(changed), starts=False)
-            except PlannerError as error:
-                refused.append(error)
-            else:
-                state = changed
-        if len(refused) == len(forms):
-            raise _joined(refused)
+        shown, forms = parse_state(given.get("steps", "")), forms_of(given)
+        state, refused = _applied(shown, forms)
+        try:
+            answer = self._session.answer(play_of(state), turn=turn)
+        except PlannerError:
+            # Each is tried by itself, to refuse none but those that are impossible.
+            state, refused = _applied(shown, forms, self._session.check)
+            answer = self._session.answer(play_of(state), turn=turn)
         return View(
             cluster=self._cluster,
             state=state,
             show=_show(given),
-            answer=self._session.answer(play_of(state)),
+            answer=answer,
             error=_joined(refused) if refused else None,
         )
 
     def answer(self, request: "Request") -> "Response":
-        """Return the progress of a plan, or the whole answer once it has ended."""
-        view = self._view(request.query_params, starts=False)
-        job = None if view.answer is None else view.answer.job
-        if job is not None and job.outcome is None:
+        """Return the progress, or the whole answer once what was awaited is there."""
+        given = request.query_params
+        view = self._view(given, self._present)
+        answer = view.answer
+        is_new = given.get("waits") == "figures" and answer and answer.first
+        if answer is not None and answer.pending is not None and not is_new:
             return _html(pages.progress_html(view))
         target = {"HX-Retarget": "#answer", "HX-Reswap": "outerHTML"}
         return _html(pages.answer_html(view), target)
 
     def stop(self, request: "Request") -> "Response":
-        """Stop the plan, and return the answer without it."""
+        """Stop what is being made, and return the answer without it."""
         self._session.stop()
         return self.answer(request)
 
@@ -130,7 +143,7 @@ class UiApp:
         """Return the steps as a scenarios file."""
         from starlette.responses import Response
 
-        view = self._view(request.query_params, starts=False)
+        view = self._view(request.query_params, self._checked)
         if view.answer is None:
             return _html(pages.page_html(view), status=400)
         text = scenarios_text(view.answer.play, self._cluster.name)
@@ -182,15 +195,51 @@ class UiApp:
             return PlainTextResponse("There is no such file.\n", status_code=404)
         return Response(found[0], media_type=found[1])
 
-    def _view(self, given: Mapping[str, str], *, starts: bool = True) -> View:
+    def _present(self, play: Play) -> Answer:
+        """Return the answer as it is."""
+        return self._session.answer(play, starts=False, waits=False)
+
+    def _checked(self, play: Play) -> Answer:
+        """Return the answer without figures, once the state is known to be possible."""
+        self._session.check(play)
+        return Answer(play)
+
+    def _view(self, given: Mapping[str, str], found: Callable[[Play], Answer]) -> View:
         """Return the view of an address; without an answer where it is refused."""
         show, state = _show(given), UiState()
         try:
             state = parse_state(given.get("steps", ""))
-            answer = self._session.answer(play_of(state), starts=starts)
+            answer = found(play_of(state))
         except PlannerError as error:
             return View(cluster=self._cluster, state=state, show=show, error=error)
         return View(cluster=self._cluster, state=state, show=show, answer=answer)
+
+
+def _applied(
+    shown: UiState,
+    forms: Sequence[Form],
+    check: Callable[[Play], object] = lambda _: None,
+) -> tuple[UiState, list[PlannerError]]:
+    """
+    Return the state after the forms that are not refused, and the refusals.
+
+    Raises
+    ------
+    PlannerError
+        If all are refused.
+    """
+    state, refused = shown, list[PlannerError]()
+    for form in forms:
+        try:
+            changed = next_state(state, form, shown)
+            check(play_of(changed))
+        except PlannerError as error:
+            refused.append(error)
+        else:
+            state = changed
+    if len(refused) == len(forms):
+        raise _joined(refused)
+    return state, refused
 
 
 def _joined(errors: Sequence[PlannerError]) -> PlannerError:

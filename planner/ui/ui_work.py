@@ -1,23 +1,35 @@
 """
-Plans in the background: the newest one is made, older ones are stopped.
+Figures and plans in the background: the newest are made, older ones are stopped.
 
-One thread gives orders to one process. A plan that is stopped ends at its next stage;
-if that takes long, the process is ended and another one started.
+Figures come first, each in a thread of its own that ends as soon as they are wanted no
+more. One more thread gives orders for plans to one process. A plan that is stopped ends
+at its next stage; if that takes long, the process is ended and another one started.
 """
 
+import ctypes
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
+from planner.errors import PlannerError
 from planner.snapshot import Snapshot
-from planner.ui.ui_answer import PlanAnswer
-from planner.ui.ui_worker import Order, Refused, Stop, Written, serve
+from planner.ui.ui_answer import FirstAnswer, Heard, PlanAnswer
+from planner.ui.ui_play import Play
+from planner.ui.ui_worker import (
+    Order,
+    Refused,
+    Stop,
+    StoppedError,
+    Written,
+    serve,
+)
 
 GRACE_S = 1.0
 """Seconds in which a stopped order may end by itself."""
@@ -186,3 +198,133 @@ class PlanWork:
         if self._link is not None:
             self._link.close()
             self._link = None
+
+
+Compute = Callable[[Play, Heard], FirstAnswer]
+
+
+@dataclass(slots=True, eq=False)
+class FirstJob:
+    """
+    A first answer that is being computed.
+
+    Parameters
+    ----------
+    play
+        Scenarios and options.
+    then
+        Called with the answer, before the job ends.
+    words
+        Present stage.
+    began
+        Time of the request, in seconds of a monotonic clock.
+    outcome
+        Answer or refusal; `None` until it ends.
+    """
+
+    play: Play
+    then: Callable[[FirstAnswer], None]
+    words: str = "computing the figures"
+    began: float = field(default_factory=time.monotonic)
+    outcome: FirstAnswer | Refused | None = None
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the request."""
+        return time.monotonic() - self.began
+
+    def end(self, outcome: FirstAnswer | Refused) -> None:
+        """Set the outcome, once."""
+        if self.outcome is None:
+            self.outcome = outcome
+            self.ended.set()
+
+
+class FirstWork:
+    """
+    Computation of first answers, the newest alone, each in a thread of its own.
+
+    Parameters
+    ----------
+    compute
+        Returns the first answer to a state, and reports its stages.
+    """
+
+    def __init__(self, compute: Compute) -> None:
+        self._compute = compute
+        self._present: tuple[FirstJob, threading.Thread] | None = None
+        self._newest = 0
+        self._changing = threading.Lock()
+
+    def ask(
+        self, play: Play, then: Callable[[FirstAnswer], None], turn: int
+    ) -> FirstJob:
+        """
+        Ask for an answer; an older one that is not there is stopped.
+
+        Parameters
+        ----------
+        play
+            Scenarios and options.
+        then
+            Called with the answer.
+        turn
+            Place in the order of requests. Where a newer one has asked, nothing is
+            computed.
+        """
+        job = FirstJob(play, then)
+        thread = threading.Thread(
+            target=self._run, args=(job,), name="answers", daemon=True
+        )
+        with self._changing:
+            if turn < self._newest:
+                job.end(STOPPED)
+                return job
+            self._newest = turn
+            self._stop()
+            self._present = job, thread
+            thread.start()
+        return job
+
+    def stop(self) -> None:
+        """Stop the answer that is being computed."""
+        with self._changing:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._present is None:
+            return
+        job, thread = self._present
+        self._present = None
+        job.end(STOPPED)
+        # Raised at the next step in Python of the thread, which has not ended: it would
+        # have waited for this lock, and left its place.
+        ident, error = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(StoppedError)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
+
+    def _run(self, job: FirstJob) -> None:
+        with suppress(StoppedError):
+            try:
+                outcome = self._outcome(job)
+                if job.outcome is None and isinstance(outcome, FirstAnswer):
+                    job.then(outcome)
+                job.end(outcome)
+            finally:
+                with self._changing:
+                    if self._present is not None and self._present[0] is job:
+                        self._present = None
+
+    def _outcome(self, job: FirstJob) -> FirstAnswer | Refused:
+        def heard(words: str) -> None:
+            job.words = words
+
+        try:
+            return self._compute(job.play, heard)
+        except PlannerError as error:
+            return Refused(error.message, error.problems)
+        except StoppedError:
+            return STOPPED
+        except Exception as error:
+            # Shown on the page, which stays alive.
+            return Refused(f"the figures failed: {type(error).__name__}: {error}")

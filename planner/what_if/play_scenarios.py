@@ -30,7 +30,7 @@ from planner.options.cluster_options import read_options as read_plan_options
 from planner.options.declared.rule_readers import SETS_OFF
 from planner.options.declared.value_readers import GivenFractions
 from planner.options.plan_request import read_values
-from planner.plan.documents.plan_document import Plan, make_plan
+from planner.plan.documents.scored_plan import Plan, make_plan
 from planner.plan.run.make_plan import check_plan
 from planner.progress import stage
 from planner.snapshot import Snapshot

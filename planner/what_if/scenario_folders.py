@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from planner.plan.documents.plan_document import Plan
+from planner.plan.documents.scored_plan import Plan
 from planner.plan.folder.plan_folder import check_plan_output, write_plan
 from planner.snapshot import Snapshot, write_snapshot
 from planner.what_if.scenarios import Scenario

@@ -1,19 +1,23 @@
 """
-Time the first answers of the page of `ui`, and print the table of docs/ui.md.
+Time the answers of the page of `ui`, and write their table in docs/benchmarks.md.
 
-``PYTHONPATH=tests python -m benchmarks.answering``
+``PYTHONPATH=tests python -m benchmarks.answering [--smoke] [--write FILE]``
 
 A first answer is the part of the page with the figures after a change, as HTML; the
 plan follows from a process of its own, and is timed until its figures are there. Each
 change is one that was not asked for before: no answer is a kept one.
 """
 
-import sys
+import argparse
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
+from benchmarks.processes import spent
+from benchmarks.run import replace_between_markers, where_measured
 from placement.synthetic import SIZES, make_instance
 from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import Snapshot, read_snapshot
@@ -26,6 +30,13 @@ from planner.ui.ui_work import Job, PlanWork
 from planner.ui.ui_worker import Order
 
 SMALL, LARGE = "12 brokers, 936 replicas", "100 brokers, 60,000 replicas"
+WANTED_MS = {SMALL: 300, LARGE: 1000}
+"""Most milliseconds of the processor that a first answer should take."""
+MARKERS = ("<!-- answers: start -->", "<!-- answers: end -->")
+HEADER = (
+    "| cluster | change | first answer, CPU ms | wall ms | plan, CPU ms | wall ms |\n"
+    "|---|---|---:|---:|---:|---:|"
+)
 RUNS = 3
 CHANGES: Mapping[str, Callable[[int], dict[str, str]]] = {
     "lose a broker": lambda n: {"lose-broker": str(n + 1)},
@@ -52,6 +63,9 @@ class NoPlans(PlanWork):
         """Return a job that is never begun."""
         return Job(order)
 
+    def stop(self) -> None:
+        """Stop nothing."""
+
     def close(self) -> None:
         """End nothing."""
 
@@ -64,58 +78,112 @@ def snapshot_of(size: str) -> Snapshot:
     return Snapshot.from_state(state, {"rates": {"source": "synthetic"}})
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """
+    Answers to one kind of change, in seconds.
+
+    Parameters
+    ----------
+    cluster, change
+        Size of the cluster, and kind of the change.
+    first_cpu_s, first_s
+        First answer: of the processor, and on the clock.
+    plan_cpu_s, plan_s
+        Until the plan is there, the first answer included.
+    """
+
+    cluster: str
+    change: str
+    first_cpu_s: float
+    first_s: float
+    plan_cpu_s: float
+    plan_s: float
+
+
 def first_answers(
-    snapshot: Snapshot, clock: Callable[[], float]
-) -> Iterator[tuple[str, float]]:
-    """Yield each change, and the median time of its first answer in seconds."""
-    session = Session(snapshot, NoPlans())
-    cluster = Cluster(snapshot=snapshot, name="snapshot.json")
+    snapshot: Snapshot, num_runs: int = RUNS
+) -> Iterator[tuple[str, float, float]]:
+    """Yield each change, and medians of the seconds of its first answer: CPU, wall."""
+    with closing(Session(snapshot, NoPlans(), wait_s=None)) as session:
+        cluster = Cluster(snapshot=snapshot, name="snapshot.json")
 
-    def answered(state: UiState) -> str:
-        answer = session.answer(play_of(state))
-        view = View(cluster=cluster, state=state, show="disk", answer=answer)
-        return main_html(view)
+        def show(state: UiState) -> None:
+            answer = session.answer(play_of(state))
+            main_html(View(cluster=cluster, state=state, show="disk", answer=answer))
 
-    answered(UiState())
-    for name, form in CHANGES.items():
-        seconds = []
-        for run in range(RUNS):
-            before = clock()
-            answered(next_state(UiState(), form(run)))
-            seconds.append(clock() - before)
-        yield name, median(seconds)
-
-
-def plans(snapshot: Snapshot) -> Iterator[tuple[str, float]]:
-    """Yield each change, and the time until its plan is there, in seconds."""
-    with closing(Session(snapshot)) as session:
-        _planned(session, play_of(UiState()))
+        show(UiState())
         for name, form in CHANGES.items():
-            yield name, _planned(session, play_of(next_state(UiState(), form(0))))
+            states = [next_state(UiState(), form(run)) for run in range(num_runs)]
+            times = [_timed(lambda state=state: show(state)) for state in states]
+            cpu, wall = zip(*times, strict=True)
+            yield name, median(cpu), median(wall)
 
 
-def _planned(session: Session, play: Play) -> float:
-    before = time.perf_counter()
+def _timed(work: Callable[[], None]) -> tuple[float, float]:
+    """Return the seconds of the processor that all threads take, and of the clock."""
+    wall, used = time.perf_counter(), time.process_time()
+    work()
+    return time.process_time() - used, time.perf_counter() - wall
+
+
+def plans(snapshot: Snapshot) -> Iterator[tuple[str, float, float]]:
+    """Yield each change, and the seconds until its plan is there: CPU, wall."""
+    with closing(Session(snapshot, wait_s=None)) as session:
+        _plan(session, play_of(UiState()))
+        for name, form in CHANGES.items():
+            play = play_of(next_state(UiState(), form(0)))
+            wall, cpu = spent(lambda play=play: _plan(session, play))
+            yield name, cpu, wall
+
+
+def _plan(session: Session, play: Play) -> None:
     job = session.answer(play).job
-    if job is not None:
-        job.ended.wait()
-    return time.perf_counter() - before
+    assert job is not None, "every change is planned"
+    job.ended.wait()
+
+
+def answered(size: str, num_runs: int = RUNS) -> list[Answered]:
+    """Return the answers to every change of the cluster of a size."""
+    snapshot = snapshot_of(size)
+    planned = {name: times for name, *times in plans(snapshot)}
+    return [
+        Answered(size, name, *first, *planned[name])
+        for name, *first in first_answers(snapshot, num_runs)
+    ]
+
+
+def table(rows: Sequence[Answered]) -> str:
+    """Return the table of answers."""
+    lines = [HEADER]
+    for row in rows:
+        times = (row.first_cpu_s, row.first_s, row.plan_cpu_s, row.plan_s)
+        cells = " | ".join(f"{1000 * each:,.0f}" for each in times)
+        lines.append(f"| {row.cluster} | {row.change} | {cells} |")
+    return "\n".join(lines)
+
+
+def read_table(page: str) -> list[tuple[str, str, float]]:
+    """Return cluster, change and CPU milliseconds of each first answer of a page."""
+    part = page.partition(MARKERS[0])[2].partition(MARKERS[1])[0]
+    rows = [line.strip("| ").split(" | ") for line in part.splitlines() if "| " in line]
+    return [(c, change, float(cpu.replace(",", ""))) for c, change, cpu, *_ in rows[1:]]
 
 
 def main() -> None:
-    """Print the table."""
-    write = sys.stdout.write
-    write("| cluster | change | first answer, CPU | wall | with the plan, wall |\n")
-    write("|---|---|---:|---:|---:|\n")
-    for size in (SMALL, LARGE):
-        snapshot = snapshot_of(size)
-        cpu = dict(first_answers(snapshot, time.thread_time))
-        wall = dict(first_answers(snapshot, time.perf_counter))
-        planned = dict(plans(snapshot))
-        for name in CHANGES:
-            times = (1000 * cpu[name], 1000 * wall[name], 1000 * planned[name])
-            cells = " | ".join(f"{each:,.0f} ms" for each in times)
-            write(f"| {size} | {name} | {cells} |\n")
+    """Measure, print, and write the page if one is named."""
+    parser = argparse.ArgumentParser(description="Measure answers of the page of ui.")
+    parser.add_argument("--smoke", action="store_true", help="the demo alone, once")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="page to update")
+    given = parser.parse_args()
+    sizes, num_runs = ((SMALL,), 1) if given.smoke else ((SMALL, LARGE), RUNS)
+    rows = [row for size in sizes for row in answered(size, num_runs)]
+    text = f"{where_measured('python -m benchmarks.answering')}\n\n{table(rows)}"
+    print(text)  # noqa: T201 - output
+    if given.write:
+        page = given.write.read_text(encoding="utf-8")
+        page = replace_between_markers(page, text, MARKERS)
+        given.write.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

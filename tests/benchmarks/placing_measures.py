@@ -28,7 +28,7 @@ from placement.synthetic import SIZES, Size, make_instance
 from planner.options.cluster_options import read_request
 from planner.options.operations import make_operation
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import make_plan
+from planner.plan.documents.scored_plan import make_plan
 from planner.plan.run.make_plan import check_plan
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 

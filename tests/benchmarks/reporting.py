@@ -5,12 +5,14 @@ Size and time of reports, as whole commands.
 """
 
 import argparse
+import json
 import statistics
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.processes import spent
 from benchmarks.run import replace_between_markers, where_measured
@@ -21,6 +23,17 @@ HEADER = "| report | CPU, s | MB |\n|---|---:|---:|"
 RUN = "from planner.cli.main import run; run()"
 SIZES = {"M": "100 brokers, 60,000 replicas", "L": "1,100 brokers, 1,000,000 replicas"}
 RUNS = 3
+SCENARIOS = """
+[[scenarios]]
+name = "half as much again"
+then = "nothing"
+changes = [{change = "traffic", factor = 1.5}]
+
+[[scenarios]]
+name = "without three brokers"
+then = "nothing"
+changes = [{change = "lose", brokers = "1-3"}]
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,31 +45,70 @@ class Reported:
     page_bytes: int
 
 
-def kafka_planner(*words: object) -> None:
-    """Run a command in a process of its own."""
+def kafka_planner(*words: object) -> bytes:
+    """Run a command in a process of its own; return what it prints."""
     command = [sys.executable, "-c", RUN, *map(str, words)]
-    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE)
     assert done.returncode in {0, 3}, words
+    return done.stdout
 
 
 def measure(name: str, source: Path, folder: Path, num_runs: int = RUNS) -> Reported:
     """Make the report of a plan folder or of a snapshot, several times."""
     page = folder / "report.html"
-    times = [
-        spent(lambda: kafka_planner("report", source, "-o", page, "--quiet"))[1]
-        for _ in range(num_runs)
-    ]
+    times = [spent(lambda: _report(source, page))[1] for _ in range(num_runs)]
     return Reported(name, statistics.median(times), page.stat().st_size)
+
+
+def _report(source: Path, page: Path) -> None:
+    kafka_planner("report", source, "-o", page, "--quiet")
+
+
+def measure_documents(
+    name: str, snapshot: Path, folder: Path, num_runs: int = RUNS
+) -> list[Reported]:
+    """Measure the reports of documents of a cluster, and of a group that reads it."""
+    scenarios, group = folder / "scenarios.toml", folder / "group.json"
+    scenarios.write_text(SCENARIOS, encoding="utf-8")
+    topics = kafka_planner("score", snapshot, "--format", "json")
+    group.write_text(json.dumps(_group(json.loads(topics))), encoding="utf-8")
+    commands: dict[str, list[object]] = {
+        "failures": ["failures", snapshot],
+        "what-if": ["what-if", snapshot, scenarios],
+        "group": ["group", "assign", group],
+    }
+    rows = []
+    for kind, words in commands.items():
+        document = folder / f"{kind}.json"
+        document.write_bytes(kafka_planner(*words, "--format", "json"))
+        rows.append(measure(f"{kind}, {name}", document, folder, num_runs))
+    return rows
+
+
+def _group(score: dict[str, Any]) -> dict[str, Any]:
+    """Return a group of a member to every hundred partitions of a score."""
+    names = {row["topic"]: row["partitions"] for row in score["by_topic"]}
+    members = range(max(2, sum(names.values()) // 100))
+    return {
+        "format": "kafka-planner/group",
+        "version": 1,
+        "group_id": "everything",
+        "topics": [{"name": name, "partitions": n} for name, n in names.items()],
+        "members": [
+            {"member_id": f"c{number}", "topics": [*names]} for number in members
+        ],
+    }
 
 
 def measure_cluster(
     name: str, snapshot: Path, words: list[str], folder: Path, num_runs: int = RUNS
 ) -> list[Reported]:
-    """Measure the reports of the score of a cluster, and of a plan for it."""
+    """Measure the reports of a plan for a cluster, of its score, and of documents."""
     plan = folder / "plan"
     kafka_planner("plan", words[0], snapshot, *words[1:], "-o", plan, "--quiet")
     sources = {f"plan, {name}": plan, f"score, {name}": snapshot}
-    return [measure(each, path, folder, num_runs) for each, path in sources.items()]
+    rows = [measure(each, path, folder, num_runs) for each, path in sources.items()]
+    return [*rows, *measure_documents(name, snapshot, folder, num_runs)]
 
 
 def table(rows: list[Reported]) -> str:

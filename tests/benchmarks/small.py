@@ -30,7 +30,7 @@ from placement.planning.plan import plan
 from placement.synthetic import FAMILIES, Size, make_instance
 from planner.options.cluster_options import read_request
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import make_plan
+from planner.plan.documents.scored_plan import make_plan
 from planner.plan.run.make_plan import check_plan
 
 MARKERS = ("<!-- small: start -->", "<!-- small: end -->")

@@ -10,7 +10,7 @@ from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
 from placement.operations.rebalance import Rebalance
 from placement.planning.plan import plan
-from planner.plan.documents.plan_document import make_plan
+from planner.plan.documents.scored_plan import make_plan
 from planner.plan.folder.plan_folder import target_lists
 from support.clusters import Dir, clusters, make_state
 from support.naive import NaiveReplica, key_of, replicas_of

@@ -3,11 +3,19 @@
 import threading
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from placement.draft.draft import Settings
+from planner.cli.fleet.fleet_scope import FleetScope
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
+from planner.fleet.cluster_overview import overview_row
 from planner.metrics.metrics_file import write_metrics
+from planner.metrics.openmetrics_text import overview_metrics
+from planner.snapshot import Snapshot
+from planner.spark.reports import fleet_overview
 from support.commands import run
+from support.snapshots import small_document
 
 NAME = "kafka_planner_brokers"
 
@@ -22,6 +30,33 @@ def test_metrics_are_all_that_stdout_has(capsys):
     assert (found.code, found.err) == (0, "")
     assert found.out.startswith("# TYPE kafka_planner_")
     assert found.out.endswith("\n# EOF\n")
+
+
+@pytest.fixture
+def overviewed(monkeypatch):
+    """Let `fleet overview` find two clusters without Spark; return their rows."""
+    rows = []
+    for name in ("a", "b"):
+        snapshot = Snapshot.from_document(small_document() | {"cluster_id": name})
+        row = overview_row(snapshot.tables(), snapshot.header(), Settings())
+        rows.append({**row, "cluster_id": name, "status": "ok"})
+    monkeypatch.setattr(FleetScope, "session", lambda *_: None)
+    monkeypatch.setattr(fleet_overview, "overview_folder", lambda *_, **__: rows)
+    return rows
+
+
+def test_metrics_of_a_fleet_are_all_that_stdout_has(capsys, tmp_path, overviewed):
+    fleet, path = tmp_path / "fleet", tmp_path / "fleet.prom"
+    words = ["fleet", "overview", fleet, "-o", tmp_path / "out"]
+
+    found = run(capsys, *words, "--format", "openmetrics", "--metrics", path)
+
+    assert found.code == 0, found.err
+    assert found.out == overview_metrics(overviewed)
+    assert found.out == path.read_text(encoding="utf-8")
+    families = {each.name: each for each in text_string_to_metric_families(found.out)}
+    clusters = {s.labels["kafka_cluster"] for s in families[NAME].samples}
+    assert clusters == {"a", "b"}
 
 
 def test_the_file_has_what_is_printed(tmp_path, capsys):

@@ -10,7 +10,7 @@ from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState
 from placement.operations.demote import Demote
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import elections, make_plan
+from planner.plan.documents.scored_plan import elections, make_plan
 from planner.plan.run.make_plan import make
 from support.clusters import Dir, clusters, make_state
 from support.operations import lists_after, lists_of, plan_checked, planned

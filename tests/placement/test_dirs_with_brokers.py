@@ -19,7 +19,8 @@ from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import make_plan, to_document
+from planner.plan.documents.plan_document import to_document
+from planner.plan.documents.scored_plan import make_plan
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.run.make_plan import make
 from support.clusters import Dir, make_state

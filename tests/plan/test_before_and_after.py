@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from placement.model.cluster import BrokerState
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import to_document
-from planner.plan.documents.prior_violations import remedy_of
 from planner.plan.run.make_plan import make
+from planner.plan.run.prior_violations import remedy_of
 from planner.plan.screen.plan_screen import plan_screen
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import clusters, make_state

@@ -72,7 +72,7 @@ def test_the_document_of_a_plan_has_the_documented_fields():
     assert list(document) == [
         "format", "version", "goal", "status", "snapshot", "topic_ids", "settings",
         "moves", "certificate", "before", "after", "shortfalls", "reason", "notes",
-        "waves", "not_in_rollback",
+        "waves", "not_in_rollback", "summary",
     ]  # fmt: skip
     assert document["status"] == "optimal"
     assert document["certificate"]["bytes"]["value"] == 10

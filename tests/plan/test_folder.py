@@ -13,8 +13,8 @@ from placement.model.cluster import BrokerState
 from planner.errors import BadInputError
 from planner.kafka_files.file_parts import MOST_PARTITIONS_PER_FILE
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import elections
 from planner.plan.documents.plan_records import ElectionRecord, PlanRecord
+from planner.plan.documents.scored_plan import elections
 from planner.plan.folder.plan_folder import plan_files, write_plan
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state

@@ -176,7 +176,9 @@ def test_what_a_plan_leaves_in_part_is_no_fault_of_it():
     lines = screen(state, "fix")
 
     assert "3 partitions are under min ISR" in part(lines, "Wrong")
-    assert part(lines, " as before") == "1 partition is under min ISR"
+    assert part(lines, " as before") == (
+        "1 replica offline; 1 partition is under min ISR"
+    )
     assert not [one for one in lines if one.startswith(" wrong")]
 
 

@@ -19,7 +19,7 @@ def test_packages_import_without_heavy_libraries(tmp_path):
     code = (
         "import sys, placement, assignment, planner, planner.cli.main; "
         "heavy = {'numba', 'ortools', 'highspy', 'pulp', 'polars', 'kafka', 'pyspark',"
-        "'altair', 'vl_convert', 'jinja2'};"
+        "'altair', 'vl_convert', 'jinja2', 'starlette', 'uvicorn', 'pandas'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
 

@@ -5,6 +5,7 @@ Each is held to the schema of its reader, PromQL to a parser of PromQL, and comm
 the command line.
 """
 
+import copy
 import json
 import os
 import re
@@ -31,6 +32,14 @@ from support.monitoring_examples import (
     dashboard_text,
     rules_text,
     with_metrics_table,
+)
+from support.published_schemas import (
+    KINDS,
+    KUBERNETES,
+    RULES,
+    WORKFLOW,
+    misfits,
+    unread_fields,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -186,6 +195,41 @@ def test_the_page_lists_the_metrics():
     assert printed == text
     for metric in METRICS:
         assert f"`{metric.full_name}`" in text
+
+
+def test_the_dashboard_is_one_that_grafanas_library_reads_without_loss():
+    dashboard = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))
+
+    assert unread_fields(dashboard) == []
+    dashboard["panels"][1]["gridpos"] = {}
+    assert unread_fields(dashboard) == [".panels[1].gridpos"]
+
+
+def test_the_rules_keep_the_published_schema_of_prometheus():
+    rules = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))
+
+    assert misfits(RULES, rules) == []
+    rules["groups"][0]["rules"][0]["fro"] = "5m"
+    assert misfits(RULES, rules)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_resources_keep_the_published_schema_of_kubernetes(resources, kind):
+    resource = copy.deepcopy(resources[kind])
+
+    assert resources.keys() == KINDS.keys()
+    assert misfits(KUBERNETES, resource, KINDS[kind]) == []
+    resource["spec"]["nothing"] = 1
+    (found,) = misfits(KUBERNETES, resource, KINDS[kind])
+    assert found.startswith("spec: Additional properties are not allowed")
+
+
+def test_the_workflow_keeps_the_published_schema_of_github(workflow):
+    # YAML 1.1 reads the key `on` as true.
+    named = {"on" if key is True else key: value for key, value in workflow.items()}
+
+    assert misfits(WORKFLOW, named) == []
+    assert misfits(WORKFLOW, {**named, "jobs": {"plan": {"step": []}}})
 
 
 @pytest.fixture(scope="module")

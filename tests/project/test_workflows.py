@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from support.screenshots import KEEP
+
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = ROOT / ".github" / "workflows"
 FORMS = ROOT / ".github" / "ISSUE_TEMPLATE"
@@ -74,6 +76,17 @@ def test_all_tests_are_run_by_make_with_java_and_maven(workflow, target):
     commands = commands_of(workflow, "test")
     assert any("maven" in command for command in commands)
     assert f"make {target} PYTHON=python${{{{ matrix.python }}}}" in commands
+
+
+@pytest.mark.parametrize("workflow", ["tests", "nightly"])
+def test_the_pictures_of_pages_are_kept(workflow):
+    steps = steps_of(workflow, "test")
+    (tested,) = [step for step in steps if "make" in step.get("run", "")]
+    kept = [step for step in steps if "upload-artifact" in step.get("uses", "")]
+
+    assert len(kept) == 1
+    assert kept[0]["with"]["path"] == tested["env"][KEEP]
+    assert kept[0]["if"] == "always()"
 
 
 def test_a_release_is_tested_and_then_published_without_a_secret():

@@ -377,3 +377,30 @@ def test_very_many_rows_are_turned_page_by_page(opened, tmp_path):
     page.get_by_label("Search").fill("39")
     assert count.text_content() == "179 of 4000 rows, page 1 of 4"
     assert cells(page, 1)[0] == "3999"
+
+
+def test_of_a_table_too_long_for_paper_the_first_rows_are_printed_and_it_says_so(
+    browser, tmp_path
+):
+    rows = [(f"n{number}", number, "a", 0.5) for number in range(1234)]
+    path = tmp_path / "long.html"
+    path.write_text(html_of(page_of(replace(TABLE, rows=rows, total=1234))))
+    with Watched(browser, path) as watched:
+        page = watched.page
+        heads = page.locator(".tabulator-col button")
+        heads.nth(1).click()
+        heads.nth(1).click()
+
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+        assert page.locator(".tabulator-row").count() == 500
+        # In the order that was chosen.
+        assert page.locator(".tabulator-row").first.text_content().startswith("n1233")
+        assert page.locator(".unprinted").text_content() == (
+            "Printed are the first 500 of 1234 rows; 734 are left out, and in the CSV "
+            "that the page downloads."
+        )
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".tabulator-row").count() == 50
+        assert not page.locator(".unprinted").is_visible()
+        assert watched.console == []

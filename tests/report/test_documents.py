@@ -5,11 +5,13 @@ import re
 
 import pytest
 
+from planner.cli.main import _run
 from planner.demo import SNAPSHOT_FILE
 from planner.report.pages.document_page import TITLES
 from planner.schema import SCHEMAS, json_schema
 from support.commands import run
-from support.report_pages import facts
+from support.report_kinds import printed_commands
+from support.report_pages import check_page, facts, verdict, verdicts
 
 NAME = "peak <script>"
 SCENARIOS = f"""
@@ -30,11 +32,12 @@ def commands(tmp_path):
         "what-if": ["what-if", SNAPSHOT_FILE, scenarios],
         "size": ["size", SNAPSHOT_FILE],
         "status": ["status", SNAPSHOT_FILE],
+        "score": ["score", SNAPSHOT_FILE, "--band", "0.02"],
     }
 
 
 @pytest.mark.parametrize(
-    "name", ["failures", "failures-scenario", "what-if", "size", "status"]
+    "name", ["failures", "failures-scenario", "what-if", "size", "status", "score"]
 )
 def test_a_printed_document_has_a_report(capsys, tmp_path, commands, name):
     document = tmp_path / "document.json"
@@ -48,6 +51,56 @@ def test_a_printed_document_has_a_report(capsys, tmp_path, commands, name):
     assert "2026-11-21T08:00:00Z" in page
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
+
+
+@pytest.fixture(scope="module")
+def demo_plan(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planned") / "plan"
+    words = ["plan", "rebalance", str(SNAPSHOT_FILE), "-o", str(folder)]
+    assert _run([*words, "--effort", "quick"], as_json=False) == 0
+    return folder
+
+
+SENTENCES = {
+    "check": "The checker finds no broken rule.",
+    "verify": "The plan is not started: ",
+    "keys-skew": "The busiest partition has ",
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_document_without_a_summary_begins_with_a_sentence(
+    capsys, tmp_path, demo_plan, name
+):
+    words = printed_commands(tmp_path, demo_plan)[name]
+    path = tmp_path / "document.json"
+    path.write_text(run(capsys, *words, "--format", "json").out)
+
+    outcome = run(capsys, "report", path, "-o", tmp_path / "x.html")
+
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    check_page(page)
+    assert verdict(page).startswith(SENTENCES[name])
+
+
+def test_findings_of_a_check_are_counted_and_listed(capsys, tmp_path, demo_plan):
+    lists = json.loads((demo_plan / "reassignment.json").read_text())
+    for each in lists["partitions"]:
+        each["replicas"] = [1, 4, 7][: len(each["replicas"])]
+    path = tmp_path / "lists.json"
+    path.write_text(json.dumps(lists))
+    words = ["check", path, "--snapshot", SNAPSHOT_FILE, "--format", "json"]
+    checked = run(capsys, *words)
+    (tmp_path / "document.json").write_text(checked.out)
+
+    run(capsys, "report", tmp_path / "document.json", "-o", tmp_path / "x.html")
+
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    count = len(checked.document["findings"])
+    assert count > 1
+    assert verdict(page) == f"The checker has {count} findings."
+    assert 'id="table-findings"' in page
 
 
 SWEPT = """
@@ -96,6 +149,52 @@ def test_scenarios_are_drawn_beside_today_and_their_names_are_text(
     worst = json.loads(path.read_text())["scenarios"][0]["resources"]["out"]["max_use"]
     assert f'<td class="number">{100 * worst:.4g}</td>' in page
     assert (tmp_path / "c/scenarios-out.png").exists()
+
+
+def test_the_page_of_a_score_has_the_words_of_its_screen(capsys, tmp_path, commands):
+    path = tmp_path / "document.json"
+    path.write_text(run(capsys, *commands["score"], "--format", "json").out)
+    screen = " ".join(run(capsys, *commands["score"]).out.split())
+
+    run(capsys, "report", path, "-o", tmp_path / "x.html", "--save", tmp_path / "c")
+
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    found = facts(page)
+    for label in ("Balance", "Binds", "Assumed"):
+        assert f"{label} {found[label]}" in screen
+    wrong = verdicts(page)[-1]
+    assert wrong.startswith("Wrong: ")
+    assert f"Wrong {wrong.removeprefix('Wrong: ')}" in screen
+    assert "bands of 2 %" in found["Assumed"]
+    assert (tmp_path / "c/brokers-disk.svg").exists()
+    assert 'id="table-topics"' in page
+
+
+def test_a_score_without_the_words_of_the_screen_has_a_report_too(
+    capsys, tmp_path, commands
+):
+    path = tmp_path / "document.json"
+    document = run(capsys, *commands["score"], "--format", "json").document
+    del document["summary"]
+    path.write_text(json.dumps(document))
+
+    run(capsys, "report", path, "-o", tmp_path / "x.html")
+
+    (wrong,) = verdicts((tmp_path / "x.html").read_text(encoding="utf-8"))
+    assert "over a threshold" in wrong
+
+
+def test_the_help_names_every_document_that_has_a_page(capsys):
+    text = " ".join(run(capsys, "report", "--help").out.split())
+
+    commands = {
+        "failures-scenario": "failures",
+        "keys-skew": "'keys skew'",
+        "group-assignment": "'group assign'",
+        "group-what-if": "'group what-if'",
+    }
+    for name in TITLES:
+        assert commands.get(name, name) in text
 
 
 def test_the_measured_time_and_age_are_not_in_a_report(capsys, tmp_path, commands):

@@ -3,8 +3,8 @@
 import csv
 import io
 import json
+import re
 import unicodedata
-from contextlib import redirect_stdout
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -14,6 +14,9 @@ import planner
 from planner.cli.main import _run
 from planner.demo import SNAPSHOT_FILE
 from planner.report.charts.theme import DARK, LIGHT
+from planner.report.html_page import html_of
+from planner.report.pages.blocks import BrowsedTable, Page, Section
+from planner.report.pages.document_page import MOST_COLUMNS
 from support.browser import (
     HOSTILE,
     Watched,
@@ -23,6 +26,7 @@ from support.browser import (
     hostile_snapshot,
     with_hostile_topics,
 )
+from support.report_kinds import printed
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -58,6 +62,10 @@ def folder(tmp_path_factory):
 
 def documents(folder):
     """Return what commands print, with hostile names, by the name of the page."""
+
+    def answer(words):
+        return json.loads(printed(words, folder / "answer.json").read_text())
+
     snapshot = planner.read_snapshot(SNAPSHOT_FILE)
     change = {"change": "traffic", "factor": 1.5}
     scenario = {"name": HOSTILE[0], "then": "nothing", "changes": [change]}
@@ -66,18 +74,11 @@ def documents(folder):
         "scenarios": planner.play_scenarios(
             snapshot, {"scenarios": [scenario]}
         ).document,
-        "failures": printed(["failures", str(SNAPSHOT_FILE)]),
-        "size": printed(["size", str(SNAPSHOT_FILE)]),
-        "assignment": printed(["group", "assign", str(group)]),
-        "events": printed(["group", "what-if", str(group), str(events)]),
+        "failures": answer(["failures", str(SNAPSHOT_FILE)]),
+        "size": answer(["size", str(SNAPSHOT_FILE)]),
+        "assignment": answer(["group", "assign", str(group)]),
+        "events": answer(["group", "what-if", str(group), str(events)]),
     }
-
-
-def printed(words):
-    out = io.StringIO()
-    with redirect_stdout(out):
-        assert _run([*words, "--format", "json"], as_json=True) in {0, 3}
-    return json.loads(out.getvalue())
 
 
 KIND, REASON = 2, 8
@@ -86,7 +87,6 @@ REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 PAGES = ["demo/report.html", "hostile/report.html"]
 PAGES += ["demo-score.html", "hostile-score.html", "scenarios.html"]
 PAGES += ["failures.html", "size.html", "assignment.html", "events.html", "fleet.html"]
-SCHEMES = ["light", "dark"]
 HOSTILE_PAGES = ["scenarios.html", "assignment.html", "events.html", "fleet.html"]
 WITHOUT_CHARTS = ["failures.html", "size.html"]
 
@@ -298,9 +298,9 @@ def test_the_page_tells_the_age_of_its_snapshot(opened):
 
 @pytest.mark.parametrize(
     ("name", "scheme"),
-    [(name, SCHEMES[number % 2]) for number, name in enumerate(PAGES)],
+    [("hostile/report.html", "dark"), ("hostile-score.html", "light")],
 )
-def test_axe_finds_nothing(browser, folder, name, scheme):
+def test_axe_finds_nothing_where_names_are_hostile(browser, folder, name, scheme):
     # The policy keeps out axe itself, which is put into the page as a script.
     with Watched(browser, folder / name, bypass_csp=True, color_scheme=scheme) as each:
         each.page.evaluate(
@@ -344,9 +344,84 @@ def test_print_is_light_and_without_controls(opened):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("width", [320, 640, 1280, 2560])
-def test_no_width_scrolls_sideways(opened, width):
-    page = opened(viewport={"width": width, "height": 900})
+def before_print(page):
+    """Let the page prepare itself for paper, as a browser does that prints it."""
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+
+def test_print_has_every_command_every_number_and_every_row(opened, folder):
+    page = opened()
+    page.locator("#table-moves [data-page=next]").click()
+    second = rows_of(page)
+
+    before_print(page)
+
+    for part in page.locator("details").all():
+        assert part.locator("> :not(summary)").first.is_visible()
+    commands = page.locator(".command code").all_text_contents()
+    runbook = (folder / "demo/RUNBOOK.md").read_text()
+    assert len(commands) == runbook.count("```") // 2
+    assert len(rows_of(page)) == 303
+    assert page.locator(".unprinted").first.text_content() == ""
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert page.locator("#run-1 details").get_attribute("open") is None
+    assert rows_of(page) == second
+
+
+def pages_of(pdf):
+    return len(re.findall(rb"/Type /Page\b", pdf))
+
+
+def test_a_printed_file_has_the_rows_that_the_screen_turns_to(opened):
+    page = opened()
+    filtered(page, KIND, "leader")
+    few = pages_of(page.pdf(format="A4"))
+    filtered(page, KIND, "")
+
+    assert pages_of(page.pdf(format="A4")) > few
+
+
+def test_folded_parts_are_printed_without_the_script_too(opened):
+    page = opened(java_script_enabled=False)
+    folded = page.locator("#run-1 details > :not(summary)").first
+    assert not folded.is_visible()
+
+    page.emulate_media(media="print")
+
+    assert folded.is_visible()
+
+
+WIDE = "columns.html"
+"""A page whose table has as many columns as a page shows."""
+
+
+@pytest.fixture(scope="module")
+def wide(folder):
+    """Write a page of a table with many columns and long words in them."""
+    heads = [f"Column number {n}" for n in range(MOST_COLUMNS)]
+    rows = [[f"value-{row}-{n}" * 3 for n in range(MOST_COLUMNS)] for row in range(60)]
+    table = BrowsedTable(
+        name="columns", caption="Columns", heads=heads, rows=rows, total=len(rows)
+    )
+    page = Page(
+        title="Columns", taken_at=None, sections=[Section("all", "All", [table])]
+    )
+    (folder / WIDE).write_text(html_of(page), encoding="utf-8")
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        *(("demo/report.html", width) for width in (320, 640, 1280, 2560)),
+        *((WIDE, width) for width in (320, 1280)),
+        *(("fleet.html", width) for width in (320, 1280)),
+    ],
+)
+def test_no_width_scrolls_sideways(opened, name, width):
+    page = opened(name, viewport={"width": width, "height": 900})
 
     beyond = "document.documentElement.scrollWidth - window.innerWidth"
     assert page.evaluate(beyond) <= 0

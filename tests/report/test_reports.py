@@ -65,7 +65,8 @@ def test_a_report_has_the_words_of_the_screen(capsys, page):
     for label in ("copies", "leaders", "time", "waves", "Survives"):
         assert f"{label} {found[label.lower()]}" in joined
     assert f"Checked {found['checked']}" in joined
-    assert f"Wrong {found['wrong before']}; 3 brokers empty" in joined
+    assert f"Wrong {found['wrong before']}" in joined
+    assert "; 3 brokers empty. " in found["wrong before"]
     assert "rebalance, band 10 %: optimal" in joined
     assert "rebalance, band 10 %: optimal. " in page
 

@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from support.browser import Watched, chromium
-from support.profile import crossed
+from support.profile import IS_THOROUGH, crossed
 from support.report_kinds import KINDS, write_reports
 from support.screenshots import kept_folder, measured
 
@@ -20,7 +21,15 @@ LOOKS = {
     "narrow": ({"color_scheme": "light"}, 480),
     "print": ({"color_scheme": "dark"}, 1000),
 }
-WITHOUT_CHARTS = {"failures", "size"}
+WITHOUT_CHARTS = {"failures", "size", "loss", "status", "check", "verify"}
+SCHEMES = ["light", "dark"]
+IN_SCHEMES = [
+    (kind, scheme)
+    for number, kind in enumerate(KINDS)
+    for place, scheme in enumerate(SCHEMES)
+    if IS_THOROUGH or (number + place) % 2 == 0
+]
+"""Every kind in one scheme, and in both where there is time."""
 SHOWN = {"plan": "report-plan.png", "what-if": "report-what-if.png"}
 """Reports that docs/reports.md shows."""
 
@@ -66,6 +75,20 @@ def test_a_report_looks_as_it_should(browser, reports, pictures, kind, look):
     # Paper, whatever its colour, has most of a page; charts have colours.
     assert found.light > 0.8 if look != "dark" else found.light < 0.2
     assert kind in WITHOUT_CHARTS or 0.001 < found.coloured < 0.4
+
+
+@pytest.mark.parametrize(("kind", "scheme"), IN_SCHEMES)
+def test_axe_finds_nothing_in_any_kind_of_report(browser, reports, kind, scheme):
+    # The policy keeps out axe itself, which is put into the page as a script.
+    options = {"bypass_csp": True, "color_scheme": scheme}
+    with Watched(browser, reports[kind], **options) as each:
+        each.page.evaluate(
+            "document.querySelectorAll('details').forEach(part => part.open = true)"
+        )
+
+        found = Axe().run(each.page)
+
+        assert found.response["violations"] == []
 
 
 @pytest.mark.parametrize("kind", SHOWN)

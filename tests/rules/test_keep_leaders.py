@@ -9,7 +9,7 @@ from placement.check import check
 from placement.model.cluster import ABSENT, BrokerState, LogDirState
 from planner.options.cluster_options import read_request
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.plan_document import elections
+from planner.plan.documents.scored_plan import elections
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.run.make_plan import make, rules_of
 from support.clusters import Dir, clusters, make_state

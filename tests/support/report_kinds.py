@@ -1,5 +1,7 @@
 """A report of each kind, made by the commands on the bundled cluster."""
 
+import io
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from planner.cli.main import _run
@@ -17,8 +19,10 @@ name = "a fifth less"
 then = "rebalance"
 changes = [{change = "traffic", factor = 0.8}]
 """
+PRINTED = ["loss", "status", "check", "verify", "keys-skew"]
+"""Kinds whose report is made of a printed document."""
 KINDS = ["plan", "score", "failures", "what-if", "size"]
-KINDS += ["group-assign", "group-what-if", "fleet"]
+KINDS += ["group-assign", "group-what-if", "fleet", *PRINTED]
 
 
 def write_reports(folder: Path) -> dict[str, Path]:
@@ -42,7 +46,48 @@ def write_reports(folder: Path) -> dict[str, Path]:
             place /= "sized.json"
         code = _run([*words, "-o", str(place), "--report"], as_json=False)
         assert code in {0, 3}
+    made = {kind: folder / kind / "report.html" for kind in commands}
     fleet = hostile_fleet(folder / "tables")
-    page = folder / "fleet.html"
-    assert _run(["report", str(fleet), "-o", str(page)], as_json=False) == 0
-    return {**{kind: folder / kind / "report.html" for kind in commands}, "fleet": page}
+    made["fleet"] = _report(fleet, folder / "fleet.html")
+    for kind, words in printed_commands(folder, folder / "plan").items():
+        document = printed(words, folder / f"{kind}.json")
+        made[kind] = _report(document, folder / f"{kind}.html")
+    return made
+
+
+def printed_commands(folder: Path, plan: Path) -> dict[str, list[str]]:
+    """
+    Return the command whose document is reported, of each kind of `PRINTED`.
+
+    Parameters
+    ----------
+    folder
+        Folder for inputs.
+    plan
+        A plan of the bundled cluster.
+    """
+    keys, demo = folder / "keys.txt", str(SNAPSHOT_FILE)
+    names = (f"order-{number * number % 97}" for number in range(400))
+    keys.write_text("\n".join(names), encoding="utf-8")
+    return {
+        "loss": ["failures", demo, "--broker", "4"],
+        "status": ["status", demo],
+        "check": ["check", str(plan), "--snapshot", demo],
+        "verify": ["verify", str(plan), "--snapshot", demo],
+        "keys-skew": ["keys", "skew", str(keys), "--partitions", "6"],
+    }
+
+
+def printed(words: list[str], path: Path) -> Path:
+    """Write what a command prints as JSON to a file, and return the file."""
+    out = io.StringIO()
+    with redirect_stdout(out):
+        code = _run([*words, "--format", "json"], as_json=True)
+    assert code in {0, 3}, out.getvalue()
+    path.write_text(out.getvalue(), encoding="utf-8")
+    return path
+
+
+def _report(given: Path, page: Path) -> Path:
+    assert _run(["report", str(given), "-o", str(page)], as_json=False) == 0
+    return page

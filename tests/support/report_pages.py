@@ -69,7 +69,11 @@ def scripts(page):
 
 
 def check_page(page):
-    """Check that a page runs its own style and scripts alone, and loads nothing."""
+    """
+    Check that a page runs its own style and scripts alone, and loads nothing.
+
+    Every link leads to a place of the page, and every place has a name of its own.
+    """
     found = Tags(page)
     policy = next(
         attrs["content"]
@@ -95,6 +99,8 @@ def check_page(page):
     assert "url(" not in without_library(page).replace("url(#", "")
     ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
+    links = {attrs["href"] for tag, attrs in found.tags if tag == "a"}
+    assert links <= {f"#{name}" for name in ids}
 
 
 def hash_source(text):

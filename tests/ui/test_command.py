@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from importlib.util import find_spec
@@ -19,6 +20,8 @@ from planner.ui import ui_run
 from planner.ui.ui_run import UiRecord
 from support.commands import run
 from support.ui import COMMAND, served
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_missing_extra_is_one_line_with_the_command(capsys, monkeypatch):
@@ -177,3 +180,54 @@ def test_the_other_commands_load_no_server(tmp_path):
     )
 
     assert json.loads(done.stdout) == []
+
+
+WITHOUT_REPORT = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"altair", "vl_convert"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+from contextlib import closing
+from pathlib import Path
+from planner.demo import SNAPSHOT_FILE
+from planner.snapshot import read_snapshot
+from planner.ui import ui_pages, ui_run
+from planner.ui.ui_play import play_of
+from planner.ui.ui_server import UiApp
+from planner.ui.ui_session import Session
+from planner.ui.ui_state import UiState
+
+if __name__ == "__main__":
+    snapshot = read_snapshot(SNAPSHOT_FILE)
+    cluster = ui_pages.Cluster(snapshot=snapshot, name="s")
+    with closing(Session(snapshot, wait_s=None)) as session:
+        UiApp(session, "s", Path()).guarded("a", 1)
+        answer = session.answer(play_of(UiState()))
+        answer.job.ended.wait()
+        view = ui_pages.View(
+            cluster=cluster, state=UiState(), show="disk", answer=answer
+        )
+        text = ui_pages.page_html(view)
+    assert ui_pages.static_file("page.css")
+    print('id="certificate"' in text)
+"""
+
+
+@pytest.mark.slow
+def test_the_page_needs_nothing_of_the_extra_of_reports(tmp_path):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert not any(line.startswith(("altair", "vl-convert")) for line in extras["ui"])
+    script = tmp_path / "serve.py"
+    script.write_text(WITHOUT_REPORT)
+
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False
+    )
+
+    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr

@@ -219,18 +219,34 @@ def test_bands_caps_and_the_plan_are_settings(opened):
     expect(page.locator(".step").last).to_have_text("move only what must move")
 
 
+def painted(page):
+    """Return the background of every broker, and its figures, as the browser has it."""
+    tiles = page.locator(".brokers > .tile").evaluate_all(
+        "tiles => tiles.map(tile => [getComputedStyle(tile).backgroundColor,"
+        " tile.querySelector(':scope > .figures-text').textContent])"
+    )
+    colours, texts = zip(*tiles, strict=True)
+    return colours, texts
+
+
 def test_colours_follow_the_resource(opened):
     page = opened()
+    planned(page)
     shade = page.locator(".tile", has=page.locator("#broker-3"))
-    before = shade.get_attribute("class")
+    before, found = shade.get_attribute("class"), {}
 
-    for name in ("in", "out", "cpu", "replicas", "leaders"):
+    for name in ("disk", "in", "out", "cpu", "replicas", "leaders"):
         page.locator("#show").select_option(name)
         expect(page.locator("#show")).to_have_value(name)
         page.wait_for_url(f"**show={name}")
+        found[name] = painted(page)
 
+    assert len({colours for colours, _ in found.values()}) > 1
+    assert found["disk"][0] != found["out"][0]
+    assert len({texts for _, texts in found.values()}) == len(found)
     page.locator("#show").select_option("disk")
     expect(shade).to_have_attribute("class", before)
+    assert painted(page) == found["disk"]
     assert steps(page) == []
 
 

@@ -1,6 +1,7 @@
 """The page's application: who may ask, what it answers, and what stays text."""
 
 import gzip
+import hashlib
 import html
 import json
 import re
@@ -20,6 +21,11 @@ from support.browser import HOSTILE, hostile_snapshot
 
 TOKEN, PORT = "a-token", 8123
 ORIGIN = f"http://127.0.0.1:{PORT}"
+HTMX_SHA256 = {
+    "htmx.min.js": "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717",
+    "htmx.LICENSE": "d3d2456f76414f2456104660ebd65aff1c04cd7966b942bdabd63f3cdb316a38",
+}
+"""Checksums of dist/htmx.min.js and LICENSE in htmx.org 2.0.11 of npm."""
 LOSS = UiState(({"change": "lose", "brokers": "3"},))
 
 
@@ -29,7 +35,7 @@ def made():
     sessions = []
 
     def serve(path, output):
-        sessions.append(Session(read_snapshot(path)))
+        sessions.append(Session(read_snapshot(path), wait_s=None))
         app = UiApp(sessions[-1], "snap.json", output).guarded(TOKEN, PORT)
         return TestClient(app, base_url=ORIGIN)
 
@@ -346,8 +352,13 @@ def test_a_file_that_is_none_of_the_page_is_not_served(client):
     assert get(client, "static/htmx.min.js").status_code == 200
 
 
-def test_the_licence_of_htmx_is_beside_it():
+def test_htmx_is_the_published_file_with_its_licence_beside_it():
     folder = Path(ui_security.__file__).parent / "static"
+    found = {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for name in HTMX_SHA256
+    }
 
+    assert found == HTMX_SHA256
     assert "Zero-Clause BSD" in (folder / "htmx.LICENSE").read_text()
     assert 'version:"2.0.11"' in (folder / "htmx.min.js").read_text()

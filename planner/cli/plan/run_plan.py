@@ -19,7 +19,7 @@ from planner.io.gatherer import Gatherer
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
     from planner.options.plan_request import PlanRequest
-    from planner.plan.documents.plan_document import Plan
+    from planner.plan.documents.scored_plan import Plan
     from planner.plan.run.make_plan import Planned
     from planner.plan.screen.trade_off import TradeOff
     from planner.snapshot import Snapshot

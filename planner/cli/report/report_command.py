@@ -50,9 +50,9 @@ def report(
     """
     Write a report as one HTML page that needs no network.
 
-    A document is what failures, what-if, size, status, check, verify, 'group assign' or
-    'group what-if' printed with --format json. Needs pip install
-    'kafka-planner[report]'.
+    A document is what score, failures, what-if, size, status, check, verify, 'keys
+    skew', 'group assign' or 'group what-if' printed with --format json. Needs pip
+    install 'kafka-planner[report]'.
 
     Example: kafka-planner report plan -o plan.html
     """

@@ -5,14 +5,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.array_types import BoolArray
+from placement.array_types import BoolArray, RateArray
 from placement.model.cluster import ABSENT, ClusterState, sum_rows
-from placement.model.load import broker_loads, weigh
+from placement.model.load import RESOURCES, Resource, broker_loads, weigh
 from placement.model.reassignment import Reassignment
-from planner.plan.documents.plan_document import Plan
+from placement.score import Score
+from placement.score.known_loads import given_capacities
+from planner.plan.documents.scored_plan import Plan
 
 DEFAULT_RATE_BYTES_PER_S = 50_000_000
 """Default rate at which a broker copies, in and out, in bytes/s."""
+COUNTS = (Resource.REPLICAS, Resource.LEADERS)
+"""Resources that have no capacity."""
+MOST_NOISE = 1e-9
+"""Relative excess of a use over a threshold that is due to rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,23 @@ def counted_out(plan: Plan) -> BoolArray:
     if draft.old_may_be_low:
         out &= draft.is_new[:, None] | (after.deviation > 0)
     return out
+
+
+def over_threshold(plan: Plan, score: Score, r: int) -> BoolArray:
+    """Return ``(B,)`` live brokers over the capacity threshold of a resource."""
+    thresholds = plan.placed.draft.settings.capacity_thresholds
+    if RESOURCES[r] not in thresholds or RESOURCES[r] in COUNTS:
+        return np.zeros(plan.state.num_brokers, dtype=np.bool_)
+    capacity = given_capacity(plan.state, RESOURCES[r])
+    most = capacity * thresholds[RESOURCES[r]] * (1 + MOST_NOISE)
+    is_over: BoolArray = plan.state.brokers.is_live & (score.load[:, r] > most)
+    return is_over
+
+
+def given_capacity(state: ClusterState, resource: Resource) -> RateArray:
+    """Return ``(B,)`` capacities as given, NaN if absent."""
+    given: RateArray = given_capacities(state)[:, RESOURCES.index(resource)]
+    return given
 
 
 @dataclass(frozen=True, slots=True)

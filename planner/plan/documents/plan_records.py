@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from planner.io.records import Int32, Record
+from planner.io.summary_lines import LineRecord
 from planner.options.declared.types import ResourceName
 from planner.plan.documents.check_records import CheckRecord, VerifyRecord
 from planner.plan.documents.settings_records import option_fields, wave_fields
@@ -289,7 +290,12 @@ class ListBeforeRecord(Record):
 
 
 class PlanRecord(Record):
-    """plan.json; on stdout with times and memory."""
+    """
+    plan.json; on stdout with times and memory.
+
+    `summary` has the lines of the screen on what is wrong: `Wrong` before the plan,
+    and `Plan: wrong` and `Plan: as before` after it where anything is.
+    """
 
     format: Literal["kafka-planner/plan"]
     version: Literal[1]
@@ -309,6 +315,7 @@ class PlanRecord(Record):
     notes: list[NoteRecord]
     waves: list[WaveSummaryRecord]
     not_in_rollback: list[ListBeforeRecord] = Field(default_factory=list)
+    summary: list[LineRecord] = Field(default_factory=list)
     log_dirs: list[LogDirLoadRecord] | None = None
     new_partitions: NewPartitionsRecord | None = None
     seconds: SecondsRecord | None = None

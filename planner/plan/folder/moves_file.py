@@ -16,7 +16,7 @@ from placement.explain.planned_moves import explain_planned
 from placement.model.cluster import UNKNOWN, ClusterState
 from placement.model.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
-from planner.plan.documents.plan_document import Plan
+from planner.plan.documents.scored_plan import Plan
 from planner.text.document_numbers import rounded_all
 from planner.text.text_columns import (
     Column,

@@ -36,13 +36,8 @@ from planner.kafka_files.reassignment_file import (
     join_entries,
 )
 from planner.plan.documents.log_dir_document import TABLE_NAME, moves_inside
-from planner.plan.documents.plan_document import (
-    FORMAT,
-    VERSION,
-    Plan,
-    elections,
-    to_document,
-)
+from planner.plan.documents.plan_document import FORMAT, VERSION, to_document
+from planner.plan.documents.scored_plan import Plan, elections
 from planner.plan.documents.topic_patches import factor_patches, partition_patches
 from planner.plan.folder.moves_file import moves_table
 from planner.plan.folder.patch_scripts import factor_scripts, partition_scripts

@@ -10,12 +10,8 @@ from placement.model.cluster import BrokerState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.kafka_files.creation import Creation
 from planner.plan.documents.note_document import KEYS_MOVE
-from planner.plan.documents.plan_document import (
-    Plan,
-    elections,
-    lists_not_in_rollback,
-    unknown_bytes,
-)
+from planner.plan.documents.plan_document import lists_not_in_rollback
+from planner.plan.documents.scored_plan import Plan, elections, unknown_bytes
 from planner.plan.documents.topic_patches import factor_patches, partition_patches
 from planner.plan.folder.patch_steps import (
     grow_section,

@@ -9,8 +9,8 @@ from placement.array_types import BoolArray
 from placement.model.cluster import ABSENT, ClusterState
 from placement.waves.wave_files import Step
 from planner.kafka_commands import ALL_BROKERS, KafkaCommands, topic_entity
-from planner.plan.documents.plan_document import Plan
 from planner.plan.documents.plan_figures import DEFAULT_RATE_BYTES_PER_S
+from planner.plan.documents.scored_plan import Plan
 from planner.plan.waves.wave_document import kind_of, moving_inside, passing
 from planner.plan.waves.wave_files import FOLDER, PlannedWaves
 from planner.plan.waves.wave_throttles import least_throttle, wave_throttle

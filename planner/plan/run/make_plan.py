@@ -26,7 +26,7 @@ from planner.options.operations import make_operation
 from planner.options.overrides import seen_as
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.infeasibility import with_remedies
-from planner.plan.documents.plan_document import Plan, make_plan
+from planner.plan.documents.scored_plan import Plan, make_plan
 from planner.plan.documents.topic_patches import (
     partition_patch_notes,
     partition_patches,

@@ -11,14 +11,14 @@ from placement.operations.descriptor import describe
 from placement.operations.leaders import USUAL, Leaders
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
-from planner.plan.documents.plan_document import Plan
 from planner.plan.documents.plan_figures import counted_out
-from planner.plan.documents.prior_violations import existing_notes
+from planner.plan.documents.scored_plan import Plan
 from planner.plan.documents.topic_patches import (
     factor_patch_notes,
     factor_patches,
 )
 from planner.plan.run.mixed_factor_notes import factor_notes
+from planner.plan.run.prior_violations import existing_notes
 from planner.text.format import plural
 
 MOST_REPLICAS = 100_000

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from placement.array_types import BoolArray, RateArray
-from placement.model.cluster import BrokerState, ClusterState
+from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, Resource
 from placement.score import Score
-from placement.score.known_loads import given_capacities
-from planner.plan.documents.plan_document import Plan
+from planner.plan.documents.plan_figures import COUNTS, given_capacity, over_threshold
+from planner.plan.documents.scored_plan import Plan
 from planner.text.format import (
     LABEL_WIDTH,
     SCREEN_WIDTH,
@@ -18,10 +18,6 @@ from planner.text.format import (
     span_text,
 )
 from planner.text.table import Column, Row, table_blocks
-
-COUNTS = (Resource.REPLICAS, Resource.LEADERS)
-MOST_NOISE = 1e-9
-"""Relative excess of a use over a threshold that is due to rounding."""
 
 
 def broker_tables(plan: Plan) -> tuple[list[str], list[str]]:
@@ -116,20 +112,3 @@ def _amount(resource: Resource, load: RateArray) -> str:
         return f"{load.max():.2g} cores max"
     rate = "" if resource is Resource.DISK else "/s"
     return f"{bytes_text(load.max(), 2)}{rate} max"
-
-
-def over_threshold(plan: Plan, score: Score, r: int) -> BoolArray:
-    """Return ``(B,)`` live brokers over the capacity threshold of a resource."""
-    thresholds = plan.placed.draft.settings.capacity_thresholds
-    if RESOURCES[r] not in thresholds or RESOURCES[r] in COUNTS:
-        return np.zeros(plan.state.num_brokers, dtype=np.bool_)
-    capacity = given_capacity(plan.state, RESOURCES[r])
-    most = capacity * thresholds[RESOURCES[r]] * (1 + MOST_NOISE)
-    is_over: BoolArray = plan.state.brokers.is_live & (score.load[:, r] > most)
-    return is_over
-
-
-def given_capacity(state: ClusterState, resource: Resource) -> RateArray:
-    """Return ``(B,)`` capacities as given, NaN if absent."""
-    given: RateArray = given_capacities(state)[:, RESOURCES.index(resource)]
-    return given

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from placement.model.cluster import UNKNOWN
-from planner.plan.documents.plan_document import Plan
+from planner.plan.documents.scored_plan import Plan
 from planner.text.format import bytes_text, labelled, percent_text, plural
 
 MOST_SHOWN = 8

@@ -12,12 +12,6 @@ from planner.text.format import bytes_text, duration_text, percent_text, plural
 
 WEAK_GAP = 1.0
 """Gaps above this, as a fraction of the bound, are not shown as a number."""
-VIOLATIONS = {
-    "rack": ("breaks the rack rule", "break the rack rule"),
-    "offline_partitions": ("has no leader", "have no leader"),
-    "under_min_isr": ("is under min ISR", "are under min ISR"),
-}
-"""Words of the violations that operators care about, of one and of more partitions."""
 
 
 def bands_text(bands: Sequence[float]) -> str:

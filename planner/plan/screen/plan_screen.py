@@ -15,20 +15,17 @@ from placement.model.load import RESOURCES, Resource
 from placement.operations.descriptor import describe
 from planner.kafka_files.creation import Creation
 from planner.options.declared.plan_options import OPTIONS
-from planner.plan.documents.plan_document import (
-    Plan,
-    elections,
-    rollback_notes,
-    throttle_notes,
-)
+from planner.plan.documents.plan_document import rollback_notes, throttle_notes
 from planner.plan.documents.plan_figures import (
     DEFAULT_RATE_BYTES_PER_S,
     counted_out,
 )
+from planner.plan.documents.scored_plan import Plan, elections
 from planner.plan.documents.topic_patches import (
     partition_patch_notes,
     partition_patches,
 )
+from planner.plan.documents.wrong_lines import AFTER, AS_BEFORE, BEFORE, wrong_lines
 from planner.plan.folder.plan_folder import ASSIGNMENT_NAME
 from planner.plan.folder.runbook import NAME as RUNBOOK
 from planner.plan.run.make_plan import Planned
@@ -43,7 +40,6 @@ from planner.plan.screen.plan_claims import (
 )
 from planner.plan.screen.shortfall_lines import lacking_lines, remedy_lines
 from planner.plan.screen.survival import survival_text, time_text
-from planner.plan.screen.wrong_now import wrong_after, wrong_text
 from planner.plan.waves.wave_document import (
     kind_of,
     stuck_text,
@@ -80,7 +76,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
         yield from labelled("Checked", _verdict(planned))
         return
     yield from now
-    yield from labelled("Wrong", wrong_text(plan))
+    yield from labelled("Wrong", wrong_lines(plan)[BEFORE])
     yield from _note_lines(plan)
     yield from _plan_lines(plan)
     yield from after
@@ -267,11 +263,10 @@ def _time_text(plan: Plan) -> str:
 
 def _left_lines(plan: Plan) -> Iterator[str]:
     """Yield remaining violations, and the number of brokers out of their bands."""
-    new, same = wrong_after(plan)
-    if new:
-        yield from labelled(" wrong", new)
-    if same:
-        yield from labelled(" as before", same)
+    wrong = wrong_lines(plan)
+    for label in (AFTER, AS_BEFORE):
+        if label in wrong:
+            yield from labelled(label.removeprefix("Plan:"), wrong[label])
     out = counted_out(plan)
     left = {
         str(resource): int(out[:, r].sum())

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from placement.operations.fix import Defect
 from planner.plan.documents.infeasibility import reason_text
-from planner.plan.documents.plan_document import Plan, shortfall_document
-from planner.plan.documents.prior_violations import remedy_of
+from planner.plan.documents.plan_document import shortfall_document
 from planner.plan.documents.remedy_text import away_remedy
+from planner.plan.documents.scored_plan import Plan
 from planner.plan.run.make_plan import Planned
+from planner.plan.run.prior_violations import remedy_of
 from planner.text.format import labelled
 
 MOST_SHORTFALLS = 3

@@ -12,7 +12,7 @@ from planner.report.charts.pictures import (
     Picture,
     TimelinePicture,
 )
-from planner.report.charts.theme import KINDS, LIGHT
+from planner.report.charts.theme import KINDS, LEAST_CELL, LIGHT, MOST_CELL
 from planner.text.format import bytes_text
 from planner.text.printable import visible
 
@@ -125,6 +125,8 @@ def _themed(chart: "LayerChart") -> "LayerChart":
         )
         .configure_view(stroke=LIGHT["grid"])
         .configure_bar(color=LIGHT["now"])
+        # Ticks are not opaque by themselves, and would have other colours.
+        .configure_tick(opacity=1)
     )
     return themed
 
@@ -231,7 +233,9 @@ def _matrix_chart(picture: MatrixPicture) -> Any:  # noqa: ANN401 - of Altair
     angle = 0 if picture.level == "broker" else -90
     x = alt.X("to:N", scale=columns, title="to", axis=alt.Axis(labelAngle=angle))
     y = alt.Y("from:N", scale=lines, title="from")
-    scale = alt.Scale(domain=[0, max(weights, default=1)], range=[0.12, 0.9])
+    scale = alt.Scale(
+        domain=[0, max(weights, default=1)], range=[LEAST_CELL, MOST_CELL]
+    )
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
     cells = base.mark_rect(color=LIGHT["now"]).encode(
         opacity=alt.Opacity("weight:Q", scale=scale, legend=None)

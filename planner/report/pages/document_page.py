@@ -21,11 +21,13 @@ from planner.report.pages.group_pages import (
     group_what_if_sections,
 )
 from planner.report.pages.load_blocks import figures_table
+from planner.report.pages.score_page import score_sections
 from planner.text.format import bytes_text, duration_text, percent_text
 
 TITLES = {
     "failures": "Failures",
     "failures-scenario": "A loss",
+    "score": "Score",
     "what-if": "What if",
     "size": "Size",
     "keys-skew": "Skew of keys",
@@ -132,6 +134,7 @@ def _skews(document: Mapping[str, Any]) -> Iterator[Section]:
 
 OWN_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Section]]] = {
     "what-if": _scenarios,
+    "score": score_sections,
     "keys-skew": _skews,
     "group-assignment": assignment_sections,
     "group-what-if": group_what_if_sections,
@@ -141,6 +144,10 @@ SHOWN_APART = {
     "failures": ("summary", "notes"),
     "failures-scenario": ("summary", "notes"),
     "size": ("summary",),
+    "score": (
+        *("summary", "resources", "violations", "notes"),
+        *("by_broker", "by_rack", "by_log_dir", "by_topic"),
+    ),
     "group-assignment": ("assignment", "load", "revoked", "certificate", "notes"),
     "group-what-if": ("runs", "notes"),
 }

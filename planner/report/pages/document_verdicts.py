@@ -5,6 +5,8 @@ from typing import Any
 
 from planner.failures.failures_screen import VERDICT_LABELS
 from planner.report.pages.group_pages import assignment_verdict, group_what_if_verdict
+from planner.score.score_summary import NOW
+from planner.score.score_verdict import WRONG
 from planner.text.format import plural
 from planner.what_if.what_if_screen import (
     held_text,
@@ -27,7 +29,7 @@ def verdicts_of(name: str, document: Document) -> list[str]:
     document
         The document.
     """
-    if "summary" in document:
+    if document.get("summary"):
         lines = document["summary"]
         return [f"{x['label']}: {x['text']}" for x in lines if _is_verdict(name, x)]
     return [_VERDICTS[name](document)]
@@ -47,6 +49,8 @@ def _is_verdict(name: str, line: Document) -> bool:
     label: str = line["label"]
     if name == "failures":
         return label in VERDICT_LABELS.values()
+    if name == "score":
+        return label in {NOW, "Wrong"}
     return label == "Answer" or label.endswith(" lost")
 
 
@@ -78,6 +82,17 @@ def _status(document: Document) -> str:
     }[document["status"]]
 
 
+def _score(document: Document) -> str:
+    """Return the violations that a document without the screen's words counts."""
+    counts = document["violations"]
+    texts = [
+        f"{plural(counts[rule], noun)} {words}"
+        for rule, (noun, words) in WRONG.items()
+        if counts[rule]
+    ]
+    return f"Wrong: {'; '.join(texts) or 'no rule that is counted'}"
+
+
 def _skew(document: Document) -> str:
     factor = document["max_over_mean"]
     return f"The busiest partition has {factor:.3f} times the mean."
@@ -106,6 +121,7 @@ _VERDICTS: Mapping[str, Callable[[Document], str]] = {
     "check": _check,
     "verify": _verify,
     "keys-skew": _skew,
+    "score": _score,
     "group-assignment": assignment_verdict,
     "group-what-if": group_what_if_verdict,
 }

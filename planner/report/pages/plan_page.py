@@ -7,7 +7,6 @@ from typing import Any
 from placement.check import Finding
 from placement.check.checker import RULE_NAMES
 from planner.plan.screen.plan_claims import (
-    VIOLATIONS,
     bands_text,
     copies_text,
     leaders_text,
@@ -35,13 +34,8 @@ from planner.report.pages.load_blocks import broker_label, load_blocks
 from planner.report.pages.move_blocks import move_blocks
 from planner.report.pages.plan_folder_facts import PlanFacts
 from planner.report.pages.runbook_blocks import command_sections
-from planner.text.format import (
-    brokers_text,
-    bytes_text,
-    duration_text,
-    percent_text,
-    plural,
-)
+from planner.report.pages.wrong_words import wrong_after, wrong_before
+from planner.text.format import bytes_text, duration_text, percent_text, plural
 
 MOST_FINDINGS = 200
 MOST_BARS = 60
@@ -109,7 +103,7 @@ def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
     """Yield the lines of the screen that the files and the cluster determine."""
     document = facts.document
     certificate = document["certificate"]
-    yield "wrong before", _wrong_text(document, "before")
+    yield "wrong before", wrong_before(document)
     yield (
         "copies",
         copies_text(
@@ -130,7 +124,7 @@ def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
         yield "time", estimates["time"]
     if facts.waves is not None:
         yield "waves", _waves_text(facts.waves)
-    yield "wrong after", _wrong_text(document, "after")
+    yield from wrong_after(document)
     if left := _out_of_band(document):
         yield "left", left
     if "survives" in estimates:
@@ -144,29 +138,6 @@ def _estimates(facts: PlanFacts) -> dict[str, str]:
         return dict(facts.estimates)
     names = ("time", "survives") if facts.document["moves"]["bytes"] else ("survives",)
     return dict.fromkeys(names, UNKNOWN_TEXT) | dict(facts.estimates)
-
-
-def _wrong_text(document: Mapping[str, Any], side: str) -> str:
-    return "; ".join(_wrong(document, side)) or "nothing"
-
-
-def _wrong(document: Mapping[str, Any], side: str) -> Iterator[str]:
-    """Yield the violations of one side, in the words of the screen."""
-    for resource, limit in _thresholds(document["settings"]).items():
-        over = [
-            row["broker"]
-            for row in document[side]["by_broker"]
-            if (row[resource]["use"] or 0.0) > limit * (1 + 1e-9)
-        ]
-        if over:
-            text = f"over the {percent_text(limit)} {resource} threshold"
-            yield f"{brokers_text(over)} {text}"
-    violations = document[side]["violations"]
-    for rule, words in VIOLATIONS.items():
-        if count := violations[rule]:
-            yield f"{plural(count, 'partition')} {words[count > 1]}"
-    if count := violations["offline_replicas"]:
-        yield f"{plural(count, 'replica')} offline"
 
 
 def _thresholds(settings: Mapping[str, Any]) -> dict[str, float]:

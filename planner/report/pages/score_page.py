@@ -24,15 +24,8 @@ from planner.report.pages.load_blocks import broker_label, load_blocks
 from planner.score.make_score import Scored
 from planner.score.score_document import score_document
 from planner.score.score_screen import hot_text
-from planner.score.score_verdict import (
-    assumed_text,
-    balance_text,
-    binding_text,
-    next_words,
-    wrong_text,
-)
-from planner.status.impossible_facts import impossible_texts
-from planner.status.status_lines import moving_text, trouble_texts
+from planner.score.score_summary import NOW
+from planner.score.score_verdict import next_words
 from planner.text.format import plural
 
 MOST_TOPICS = 4000
@@ -90,16 +83,40 @@ def _block_in_page(block: Block, prefix: str) -> Block:
 
 def _sections(path: Path, scored: Scored) -> Iterator[Section]:
     document = score_document(scored)
-    yield Section("verdict", "Verdict", list(_verdict(path, scored)))
-    limits = score_limits(scored)
-    for levels in score_levels(document):
-        anchor = f"{levels.level.replace(' ', '-')}s"
-        blocks = list(load_blocks(levels, limits))
-        yield Section(anchor, f"{levels.level.capitalize()}s", blocks)
-    yield Section("balance", "Balance and violations", list(_balance(document)))
+    yield Section("verdict", "Verdict", list(_verdict(path, scored, document)))
+    loads, rest = loads_and_rest(document, score_limits(scored))
+    yield from loads
+    balance, *others = rest
+    yield balance
     yield Section("hot", "Hot spots", list(_hot(scored)))
-    yield Section("topics", "Topics", list(_topics(document)))
-    yield Section("inputs", "Inputs, and what is unknown", list(_inputs(document)))
+    yield from others
+
+
+def score_sections(document: Mapping[str, Any]) -> Iterator[Section]:
+    """Yield the sections of the document of a score, which has no bands to draw."""
+    loads, rest = loads_and_rest(document, Limits())
+    yield from loads
+    yield from rest
+
+
+def loads_and_rest(
+    document: Mapping[str, Any], limits: Limits
+) -> tuple[list[Section], list[Section]]:
+    """Return the sections of the loads, and those of balance, topics and inputs."""
+    loads = [
+        Section(
+            f"{levels.level.replace(' ', '-')}s",
+            f"{levels.level.capitalize()}s",
+            list(load_blocks(levels, limits)),
+        )
+        for levels in score_levels(document)
+    ]
+    rest = [
+        Section("balance", "Balance and violations", list(_balance(document))),
+        Section("topics", "Topics", list(_topics(document))),
+        Section("inputs", "Inputs, and what is unknown", list(_inputs(document))),
+    ]
+    return loads, rest
 
 
 def score_limits(scored: Scored) -> Limits:
@@ -111,26 +128,16 @@ def score_limits(scored: Scored) -> Limits:
     )
 
 
-def _verdict(path: Path, scored: Scored) -> Iterator[Block]:
-    score = scored.score
-    troubles = [] if scored.status is None else list(trouble_texts(scored.status))
-    if scored.status is not None and scored.status.is_wrong and troubles:
-        yield Words(f"Wrong now: {'; '.join(troubles)}", is_strong=True)
-    pairs = [
-        ("wrong", wrong_text(score)),
-        ("balance", balance_text(score)),
-        ("binds", binding_text(scored)),
-        ("assumed", assumed_text(scored)),
-    ]
-    if scored.status is not None:
-        impossible = scored.status.troubles.impossible
-        texts = impossible_texts(scored.status.state, impossible)
-        pairs += [("cannot be", text) for text in texts]
-        if len(scored.status.troubles.moves.partition_idx):
-            pairs.append(("moving now", moving_text(scored.status)))
-    yield Facts(pairs)
+def _verdict(
+    path: Path, scored: Scored, document: Mapping[str, Any]
+) -> Iterator[Block]:
+    lines = [(line["label"], line["text"]) for line in document["summary"]]
+    for label, text in lines:
+        if label == NOW:
+            yield Words(f"{label}: {text}", is_strong=True)
+    yield Facts([(label.lower(), text) for label, text in lines if label != NOW])
     yield Words("Next:")
-    yield Command(shlex.join(next_words(score, path)))
+    yield Command(shlex.join(next_words(scored.score, path)))
 
 
 def score_levels(document: Mapping[str, Any]) -> Iterator[Levels]:

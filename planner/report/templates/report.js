@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const SIZE = 50;
+  const PRINTED = 500;
 
   // As visible of the planner: what no page shows is escaped.
   const visible = (text) =>
@@ -107,6 +108,38 @@
       part.querySelector(".tabulator-header").addEventListener("click", toFirstPage);
       count();
       table.on("renderComplete", count);
+      printRows(part, table);
+    });
+  };
+
+  // Paper has no pages to turn: all chosen rows are printed, up to a number.
+  const printRows = (part, table) => {
+    const note = part.querySelector(".unprinted");
+    let page = 1;
+    addEventListener("beforeprint", () => {
+      const total = table.getDataCount("active");
+      page = table.getPage();
+      if (total > PRINTED) note.textContent =
+        `Printed are the first ${PRINTED} of ${total} rows; ` +
+        `${total - PRINTED} are left out, and in the CSV that the page downloads.`;
+      if (total > SIZE) table.setPageSize(PRINTED);
+    });
+    addEventListener("afterprint", () => {
+      note.textContent = "";
+      if (table.getPageSize() === SIZE) return;
+      table.setPageSize(SIZE);
+      table.setPage(page);
+    });
+  };
+
+  const printFolded = () => {
+    let opened = [];
+    addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("details:not([open])")];
+      for (const part of opened) part.open = true;
+    });
+    addEventListener("afterprint", () => {
+      for (const part of opened) part.open = false;
     });
   };
 
@@ -125,5 +158,6 @@
     button.addEventListener("click", () =>
       copyText(part.querySelector("code").dataset.text, "Command"));
   });
+  printFolded();
   tellAge();
 })();

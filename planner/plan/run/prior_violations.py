@@ -21,8 +21,8 @@ from placement.rules.frozen_partitions import is_untouchable
 from placement.rules.hard_levels import ruled_capacities
 from placement.score.known_loads import given_capacities
 from planner.plan.documents.infeasibility import amount_text
-from planner.plan.documents.plan_document import Plan
 from planner.plan.documents.remedy_text import away_brokers, away_remedy
+from planner.plan.documents.scored_plan import Plan
 from planner.text.format import plural
 
 NOISE = 1 + 1e-9
