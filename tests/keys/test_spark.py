@@ -151,6 +151,29 @@ def test_many_keys_in_many_tasks_are_counted_exactly(spark, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("key_type", "most"), [("string", 2 * (2 + 3 + 10 + 1 + 10)), ("int", 2 * 10)]
+)
+def test_the_driver_receives_no_more_rows_with_more_keys(spark, key_type, most):
+    """Of two tasks: sums and hottest keys, or the first wrong keys of each."""
+    counts = [collected_rows(spark, n, key_type) for n in (1000, 30_000)]
+
+    assert counts[0] == counts[1] <= most
+
+
+def collected_rows(spark, num_keys, key_type):
+    """Return the rows of all tasks for as many distinct keys, which are no integers."""
+    from planner.spark.keys.distinct_sums import SumTask
+    from planner.spark.keys.key_skew import sum_distinct
+    from planner.spark.keys.read_keys import distinct_rows
+
+    rows = spark.range(num_keys).selectExpr("concat('k', id) as key")
+    options = SampleOptions(key_type=key_type)
+    task = SumTask(names=["default", "fnv1a"], num_partitions=6, has_sizes=False)
+    found = sum_distinct(distinct_rows(rows, options), task, options)
+    return sum(map(len, found.values()))
+
+
+@pytest.mark.parametrize(
     ("name", "text", "kind"),
     [
         ("k.csv", 'key,bytes\na,1\n"",2\nb,3\na,4\n', None),

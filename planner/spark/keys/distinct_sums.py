@@ -20,6 +20,7 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray, FloatArray, IndexArray
 from planner.errors import BadInputError
+from planner.io.problems import MOST_SHOWN
 from planner.keys.key_types import key_column
 from planner.keys.partitioner_names import named_partitioner
 from planner.keys.skew_causes import DecidingKeys
@@ -50,7 +51,9 @@ SOME_SIZES = "the column bytes must have a whole number from 0 for every record"
 PLACED, COUNTS, DECIDING = "placed", "counts", "deciding"
 NULL, HOT = "null", "hot"
 MOST_WRONG = 10
-"""Wrong keys of a batch that are named."""
+"""Wrong keys of a task that are named."""
+SHOWN_BYTES = 4 * MOST_SHOWN
+"""Bytes of a wrong key that a message may repeat: four for each character."""
 APART, APART_KEY, WRONG = "apart", "apart-key", "wrong"
 
 
@@ -290,17 +293,25 @@ def sum_batches(
         The work.
     """
     sums = TaskSums(task)
-    rows: list[dict[str, object]] = []
+    wrong: list[dict[str, object]] = []
     try:
         for batch in batches:
-            wrong = batch.filter(batch.column("wrong").is_valid())
-            rows += [
-                {"kind": WRONG, "name": each["wrong"], "key": each["key"]}
-                for each in wrong.slice(0, MOST_WRONG).to_pylist()
-            ]
-            if not wrong.num_rows:
+            wrong += _wrong_rows(batch, MOST_WRONG - len(wrong))
+            if not wrong:
                 sums.add(batch)
-        rows += sums.rows()
+        rows = wrong or sums.rows()
     except (UserPartitionerError, BadInputError) as error:
         rows = [{"kind": WRONG, "name": str(error)}]
     yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def _wrong_rows(batch: pa.RecordBatch, most: int) -> list[dict[str, object]]:
+    """Return rows of the first wrong keys of a batch, with the start of each key."""
+    wrong = batch.filter(batch.column("wrong").is_valid()).slice(0, most)
+    starts = pc.binary_slice(wrong.column("key"), 0, SHOWN_BYTES)
+    return [
+        {"kind": WRONG, "name": rule, "key": start}
+        for rule, start in zip(
+            wrong.column("wrong").to_pylist(), starts.to_pylist(), strict=True
+        )
+    ]
