@@ -14,8 +14,14 @@ from keys.test_partitioners import ORACLES
 from keys.test_skew import partition_of, sample_of
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.keys.growth_document import TopicFacts, growth_document
-from planner.keys.keys_request import answer_growth, topic_facts
+from planner.keys.growth.growth_document import growth_document
+from planner.keys.growth.growth_request import answer_growth
+from planner.keys.growth.topic_facts import (
+    KnownTopics,
+    TopicFacts,
+    known_topics,
+    topic_facts,
+)
 from planner.keys.keys_screen import growth_screen
 from planner.snapshot import Snapshot, read_snapshot
 from support.commands import run
@@ -129,7 +135,7 @@ def test_a_snapshot_says_whether_the_topic_is_compacted():
     assert set(by_policy) == {True, False}
 
     for is_compacted, topic in by_policy.items():
-        facts, count = topic_facts(snapshot, topic, [])
+        facts, count = topic_facts(known_topics(snapshot, topic), topic, [])
         found = growth_of([f"k{n}" for n in range(50)], count, 2 * count, facts=facts)
         compacted = found["compacted"]
         assert compacted["topic"] is is_compacted
@@ -140,19 +146,65 @@ def test_joined_topics_must_be_known_and_are_named():
     snapshot = read_snapshot(SNAPSHOT_FILE)
     first, second = snapshot.topics["topic"].to_pylist()[:2]
 
-    facts, _ = topic_facts(snapshot, first, [second])
+    known = known_topics(snapshot, first)
+
+    facts, _ = topic_facts(known, first, [second])
 
     assert growth_of(["a"], 1, 2, facts=facts)["co_partitioned"] == [second]
     # Joined topics need as many partitions: those that have others are named.
     counts = Counter(snapshot.partitions["topic"].to_pylist())
     others = [name for name in counts if counts[name] != counts[first]][:1]
-    facts, count = topic_facts(snapshot, first, [first, *others])
+    facts, count = topic_facts(known, first, [first, *others])
     notes = growth_of(["a"], count, count + 1, facts=facts)["notes"]
     (note,) = [note for note in notes if "not co-partitioned" in note]
     assert f"{others[0]} has {counts[others[0]]}, and this topic {count}" in note
     with pytest.raises(BadInputError) as caught:
-        topic_facts(snapshot, first, ["no-such-topic"])
+        topic_facts(known, first, ["no-such-topic"])
     assert caught.value.problems[0].value == '"no-such-topic"'
+
+
+def test_internal_topics_of_kafka_streams_that_must_grow_too_are_named():
+    counts = {
+        "orders": 6,
+        "app-orders-by-day-changelog": 6,
+        "app-KSTREAM-AGGREGATE-repartition": 6,
+        "app-other-changelog": 12,
+        "payments": 6,
+    }
+    known = KnownTopics(place="snapshot", counts=counts, policy="delete")
+
+    facts, count = topic_facts(known, "orders", [])
+    found = growth_of(["a"], count, 12, facts=facts)
+
+    names = ["app-KSTREAM-AGGREGATE-repartition", "app-orders-by-day-changelog"]
+    assert found["streams_topics"] == names
+    (note,) = [note for note in found["notes"] if note.startswith("internal topics")]
+    assert note.endswith(f"if their application reads it: {', '.join(names)}")
+
+
+def test_of_many_internal_topics_of_kafka_streams_a_note_names_ten():
+    internal = {f"app-{n:02}-changelog": 6 for n in range(13)}
+    known = KnownTopics(place="snapshot", counts={"t": 6, **internal}, policy="delete")
+
+    facts, _ = topic_facts(known, "t", [])
+    found = growth_of(["a"], 6, 12, facts=facts)
+
+    assert found["streams_topics"] == list(internal)
+    assert any(note.endswith("app-09-changelog and 3 more") for note in found["notes"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_compacted"),
+    [("delete", False), ("compact", True), ("compact,delete", True), (None, None)],
+)
+def test_a_policy_that_is_hidden_leaves_open_whether_a_topic_is_compacted(
+    policy, is_compacted
+):
+    known = KnownTopics(place="h:9092", counts={"t": 6}, policy=policy)
+
+    facts, count = topic_facts(known, "t", [])
+
+    assert (facts.is_compacted, count) == (is_compacted, 6)
 
 
 @pytest.mark.parametrize(

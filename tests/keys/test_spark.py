@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import planner
+import planner.spark
 from keys.test_skew import skew_of
 from planner.errors import BadInputError
 from planner.keys.formats.read_sample import read_sample
@@ -274,3 +276,16 @@ def test_the_command_prints_the_same_document(spark, tmp_path, capsys):
     assert comparable(json.loads(with_spark.out)) == comparable(without.document)
     refused = run(capsys, "keys", "skew", "--partitions", 3, "--spark")
     assert refused.code == 2
+
+
+def test_python_gives_the_same_document_with_a_session(spark, tmp_path):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": list("abca")}), path)
+
+    with_spark = planner.keys_skew(path, partitions=3, sweep=[2, 4], spark=spark)
+    without = planner.keys_skew(path, partitions=3, sweep=[2, 4])
+
+    assert comparable(dict(with_spark.document)) == comparable(dict(without.document))
+    assert planner.spark.skew_on_spark.__name__ == "skew_on_spark"
+    with pytest.raises(BadInputError, match="cannot read it"):
+        planner.keys_skew(tmp_path / "no-such", partitions=3, spark=spark)
