@@ -124,7 +124,7 @@ def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
         prefix_bytes=sums.prefix_bytes,
         records=records,
         sizes=sizes,
-        intervals=None,
+        bounds=None,
         row=_row(sums, options.num_partitions, keys),
         hot=_hot(sums, options),
         sweep=[_row(sums, count, keys) for count in options.sweep],

@@ -135,7 +135,7 @@ def _skew(found: Rows, task: SumTask, path: str, key_type: str) -> KeySkew:
         prefix_bytes=0 if task.schema_id is None else 5,
         records=records,
         sizes=sizes,
-        intervals=None,
+        bounds=None,
         row=_row(found, first, task.num_partitions),
         hot=_hot(found, task, counts.null_keys),
         sweep=[_row(found, first, count) for count in task.sweep],
