@@ -258,3 +258,80 @@ def test_the_screen_and_the_runbook_of_more_partitions_warn_of_moved_keys(
         assert f"keys grow SAMPLE --from 15 --to {count}" in text
         assert all(each in text for each in words)
         assert ("a multiple of 15" in text) == (len(words) > 1)
+
+
+def notes_of(plan):
+    return [n["message"] for n in plan.document["notes"] if n["what"] == "keys-move"]
+
+
+def test_a_plan_of_more_partitions_counts_the_keys_of_a_sample(tmp_path):
+    snapshot = Snapshot.from_document(skewed_document())
+    keys = [f"k{n % 40}" for n in range(100)]
+    sample = tmp_path / "some keys.txt"
+    sample.write_text("\n".join(keys))
+    counts = Counter(keys)
+    moved = {k for k in counts if partition_of(k, 15) != partition_of(k, 20)}
+
+    plan = planner.add_partitions(snapshot, "a", 20, keys=sample)
+
+    (note,) = notes_of(plan)
+    assert f"default puts {len(moved)} keys of 40 in {sample} on other" in note
+    share = round(100 * len(moved) / 40)
+    assert f"({share} %; by theory 75 %), with" in note
+    found = planner.keys_grow(sample, old=15, new=20).document
+    assert f"{100 * found['records_moved_share']:.0f} % of the records" in note
+    assert f"{found['max_over_mean_after']:.2f} x afterwards" in note
+    multiple = next(row for row in found["counts"] if row["partitions"] == 30)
+    assert f"it would be {100 * multiple['moved_share']:.0f} %" in note
+    assert note.endswith(f"keys grow '{sample}' --from 15 --to 20")
+
+
+def test_a_sample_of_a_plan_is_read_with_its_options(tmp_path, capsys):
+    snapshot = write_document(skewed_document(), tmp_path / "s.json")
+    sample = tmp_path / "k.csv"
+    sample.write_text("id,topic\n7,a\n8,a\n9,a\n")
+    command = ("plan", "add-partitions", snapshot, "--topic", "a", "--partitions", 30)
+    reading = ("--key-column", "id", "--key-type", "long", "--partitioner", "sarama")
+
+    outcome = run(capsys, *command, "--keys", sample, *reading, "--schema-id", 5)
+
+    assert outcome.code == 0, outcome.err
+    shown = " ".join(outcome.out.split())
+    assert "sarama puts" in shown
+    assert f"{sample} --from 15 --to 30 --partitioner sarama --key-column id" in shown
+    assert "--key-type long --schema-id 5" in shown
+    none = run(capsys, *command, "--keys", sample, *reading[:4])
+    assert none.code == 0
+    ignored = (*reading[:4], "--partitioner", "roundrobin")
+    turn = run(capsys, *command, "--keys", sample, *ignored)
+    assert "no order is lost" in " ".join(turn.out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        pytest.param(("--keys", "no-such.txt"), "no-such.txt", id="no-file"),
+        pytest.param(("--key-type", "long"), "add --keys FILE", id="no-sample"),
+        pytest.param(
+            ("--keys", "k.jsonl", "--partitioner", "murmur"),
+            "must be one of",
+            id="name",
+        ),
+        pytest.param(("--keys", "k.jsonl"), "another topic", id="other-topic"),
+        pytest.param(
+            ("--keys", "k.jsonl", "--schema-id", 2**31), "must be from 0", id="schema"
+        ),
+    ],
+)
+def test_samples_of_a_plan_that_are_wrong_are_refused(
+    options, words, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    snapshot = write_document(skewed_document(), tmp_path / "s.json")
+    (tmp_path / "k.jsonl").write_text('{"key": "x", "topic": "b"}\n')
+    command = ("plan", "add-partitions", snapshot, "--topic", "a", "--partitions", 30)
+
+    outcome = run(capsys, *command, *options)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert words in " ".join(outcome.err.split())

@@ -77,7 +77,7 @@ class KeysGrowRecord(Record):
 
 def growth_document(growth: KeyGrowth, facts: TopicFacts) -> dict[str, Any]:
     """Return the document of a growth."""
-    first, total = growth.rows[0], float(growth.sample.records_by_key.sum())
+    first = growth.rows[0]
     return KeysGrowRecord(
         sample=sample_record(counts_of(growth.sample)),
         partitioner=growth.options.partitioner.name,
@@ -87,7 +87,7 @@ def growth_document(growth: KeyGrowth, facts: TopicFacts) -> dict[str, Any]:
         expected_moved_share=rounded(first.expected),
         keys_moved=len(growth.moved_rows),
         records_moved=round(growth.records_moved),
-        records_moved_share=rounded(growth.records_moved / total),
+        records_moved_share=rounded(growth.records_share),
         max_over_mean_before=rounded(growth.before.max_over_mean),
         max_over_mean_after=rounded(growth.after.max_over_mean),
         examples=_examples(growth),
