@@ -9,7 +9,7 @@ import base64
 import binascii
 import codecs
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,6 +223,16 @@ def key_column(column: pa.Array) -> KeyColumn:
     values = np.frombuffer(data or b"", np.uint8)
     nulls = column.is_null().to_numpy(zero_copy_only=False)
     return KeyColumn(values, starts, nulls if nulls.any() else None)
+
+
+def long_keys(
+    keys: pa.Array, most_bytes: int, prefix_bytes: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Yield row and length of the keys that are too long with their prefix."""
+    column = key_column(keys)
+    lengths = np.where(column.null_mask, 0, column.lengths + prefix_bytes)
+    for row in np.flatnonzero(lengths > most_bytes).tolist():
+        yield row, int(lengths[row])
 
 
 def key_text(key: bytes | None, key_type: str, prefix_bytes: int = 0) -> str | None:

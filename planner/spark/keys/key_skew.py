@@ -21,7 +21,7 @@ from planner.keys.key_skew import (
     SampleCounts,
 )
 from planner.keys.keys_request import SkewRequest
-from planner.keys.sample_options import SampleOptions
+from planner.keys.sample_options import SCHEMA_BYTES, SampleOptions
 from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.spark.keys import distinct_sums as sums
@@ -132,7 +132,7 @@ def _skew(found: Rows, task: SumTask, path: str, key_type: str) -> KeySkew:
         counts=counts,
         partitioner=first,
         key_type=key_type,
-        prefix_bytes=0 if task.schema_id is None else 5,
+        prefix_bytes=0 if task.schema_id is None else SCHEMA_BYTES,
         records=records,
         sizes=sizes,
         bounds=None,
