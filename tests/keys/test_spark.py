@@ -96,16 +96,137 @@ def test_figures_are_those_without_spark(
         ),
         ("bytes", [b"\xff\0", b"", b"\xff\0"]),
         ("base64", ["AAEC", "AAEC", "AA=="]),
+        ("hex", ["00ff", "00FF", "", None]),
+        ("avro-string", ["a", "", "é" * 70, None, "a"]),
+        ("avro-long", ["-1", "-01", "300", None]),
+        ("string", pa.array([7, 8, 7], pa.int32())),
+        ("bytes", pa.array([b"ab", b"cd", b"ab"], pa.binary(2))),
     ],
 )
 def test_types_of_keys_are_those_without_spark(spark, tmp_path, key_type, column):
     path = tmp_path / "keys.parquet"
     pq.write_table(pa.table({"key": column}), path)
 
-    found = on_spark(spark, path, 5, "default", key_type=key_type)
+    # It takes no key for an empty one, and so places every record.
+    found = on_spark(spark, path, 5, "murmur2", key_type=key_type)
 
     sample = read_sample(path, SampleOptions(key_type=key_type))
-    assert comparable(found) == comparable(skew_of(sample, 5, "default"))
+    assert comparable(found) == comparable(skew_of(sample, 5, "murmur2"))
+
+
+@settings(
+    max_examples=6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    keys=st.lists(st.sampled_from(["", "a", "b", "c", None]), min_size=1, max_size=40),
+    count=st.integers(1, 9),
+)
+def test_records_without_keys_that_share_a_partition_are_as_without_spark(
+    spark, tmp_path, keys, count
+):
+    """These clients take no key for an empty one."""
+    path = tmp_path / f"n{next(SAMPLES)}.parquet"
+    column = pa.array(keys, pa.string())
+    pq.write_table(pa.table({"key": column, "bytes": [5] * len(keys)}), path)
+    names = ("consistent", "murmur2", "fnv1a")
+
+    found = on_spark(spark, path, count, *names, sweep="2-4", num_hot=20)
+
+    alone = skew_of(
+        read_sample(path, SampleOptions()), count, *names, sweep="2-4", num_hot=20
+    )
+    assert comparable(found) == comparable(alone)
+
+
+@pytest.mark.parametrize("is_table", [False, True], ids=["orc", "table"])
+def test_other_formats_of_spark_give_the_figures_of_parquet(spark, tmp_path, is_table):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": [*"abca", None], "bytes": [1, 2, 3, 4, 5]}), path)
+    rows = spark.read.parquet(str(path))
+    kind = None
+    if is_table:
+        rows.write.saveAsTable("sampled_keys", path=str(tmp_path / "table"))
+        other = "table:sampled_keys"
+    else:
+        kind, other = "orc", tmp_path / "orc"
+        rows.write.orc(str(other))
+
+    found = on_spark(spark, other, 3, "consistent", sample_format=kind)
+
+    if is_table:
+        spark.sql("drop table sampled_keys")
+    expected = on_spark(spark, path, 3, "consistent")
+    for document in (found, expected):
+        document["sample"].pop("source")
+    assert comparable(found) == comparable(expected)
+    alone = skew_of(read_sample(path, SampleOptions()), 3, "consistent")
+    alone["sample"].pop("source")
+    assert comparable(expected) == comparable(alone)
+
+
+OWN = """
+def by_length(key, count):
+    return len(key or b"") % count
+
+def fails(key, count):
+    return 1 // 0
+"""
+
+
+@pytest.fixture(scope="module")
+def own_module(spark, tmp_path_factory):
+    """A module of the user, which tasks have too."""
+    folder = tmp_path_factory.mktemp("own")
+    path = folder / "own_partitioners.py"
+    path.write_text(OWN)
+    spark.sparkContext.addPyFile(str(path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        yield "own_partitioners"
+
+
+def test_a_partitioner_of_the_user_runs_in_tasks(spark, tmp_path, own_module):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": ["a", "bb", "cc", "ddd", None]}), path)
+    name = f"{own_module}:by_length"
+
+    found = on_spark(spark, path, 3, name, "default")
+
+    alone = skew_of(read_sample(path, SampleOptions()), 3, name, "default")
+    alone["compared"][0].pop("max_over_mean")
+    found["compared"][0].pop("max_over_mean")
+    assert comparable(found) == comparable(alone)
+
+
+def test_a_partitioner_of_the_user_that_fails_is_one_line(spark, tmp_path, own_module):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": [f"k{n}" for n in range(100)]}), path)
+
+    with pytest.raises(BadInputError) as caught:
+        on_spark(spark, path, 3, f"{own_module}:fails")
+
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.place) == ("command line", "--partitioner")
+    assert problem.rule.startswith(f"{own_module}:fails raised ZeroDivisionError for b")
+    with pytest.raises(BadInputError) as alone:
+        skew_of(read_sample(path, SampleOptions()), 3, f"{own_module}:fails")
+    assert caught.value.message == alone.value.message
+
+
+def test_a_partitioner_that_tasks_do_not_have_is_one_line(spark, tmp_path, monkeypatch):
+    (tmp_path / "only_here.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": ["a", "b"]}), path)
+
+    with pytest.raises(BadInputError) as caught:
+        on_spark(spark, path, 3, "only_here:by_length")
+
+    (problem,) = caught.value.problems
+    assert "a task of Spark cannot load a partitioner" in problem.rule
+    assert "No module named 'only_here'" in problem.rule
 
 
 @pytest.mark.parametrize("encoding", ["us-ascii", "iso-8859-1", "utf-16", "UTF8"])

@@ -45,7 +45,8 @@ task), ``deciding`` (the `keys` that decide, their `records`, those of the hotte
 in `number`, the sum of their squares, a double, in `by_partition`),
 ``null`` (records without a key), ``hot`` and ``apart-key`` (a key; `name`: other
 partitioner), ``apart`` (keys that another partitioner places elsewhere), ``wrong`` (a
-problem; `name` is its rule).
+problem of a key; `name` is its rule), ``failed`` (a partitioner failed; `name` says
+how).
 """
 SOME_SIZES = "the column bytes must have a whole number from 0 for every record"
 PLACED, COUNTS, DECIDING = "placed", "counts", "deciding"
@@ -54,7 +55,7 @@ MOST_WRONG = 10
 """Wrong keys of a task that are named."""
 SHOWN_BYTES = 4 * MOST_SHOWN
 """Bytes of a wrong key that a message may repeat: four for each character."""
-APART, APART_KEY, WRONG = "apart", "apart-key", "wrong"
+APART, APART_KEY, WRONG, FAILED = "apart", "apart-key", "wrong", "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +93,21 @@ class SumTask:
     has_sizes: bool = True
 
     def partitioners(self) -> list[Partitioner]:
-        """Return the partitioners."""
+        """
+        Return the partitioners.
+
+        Raises
+        ------
+        UserPartitionerError
+            If one of the user cannot be loaded where the task runs.
+        """
         size = self.batch_bytes
-        return [named_partitioner(name, batch_bytes=size) for name in self.names]
+        try:
+            return [named_partitioner(name, batch_bytes=size) for name in self.names]
+        except BadInputError as error:
+            rule = error.problems[0].rule
+            msg = f"a task of Spark cannot load a partitioner: {rule}"
+            raise UserPartitionerError(msg) from error
 
     def cells(self) -> list[tuple[int, int]]:
         """Return each partitioner's index with each number of partitions it is for."""
@@ -292,17 +305,26 @@ def sum_batches(
     task
         The work.
     """
+    try:
+        rows = _rows(batches, task)
+    except UserPartitionerError as error:
+        rows = [{"kind": FAILED, "name": str(error)}]
+    except BadInputError as error:
+        rows = [{"kind": WRONG, "name": error.message}]
+    yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def _rows(
+    batches: Iterable[pa.RecordBatch], task: SumTask
+) -> Sequence[dict[str, object]]:
+    """Return the rows of a task: its sums, or its first wrong keys."""
     sums = TaskSums(task)
     wrong: list[dict[str, object]] = []
-    try:
-        for batch in batches:
-            wrong += _wrong_rows(batch, MOST_WRONG - len(wrong))
-            if not wrong:
-                sums.add(batch)
-        rows = wrong or sums.rows()
-    except (UserPartitionerError, BadInputError) as error:
-        rows = [{"kind": WRONG, "name": str(error)}]
-    yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+    for batch in batches:
+        wrong += _wrong_rows(batch, MOST_WRONG - len(wrong))
+        if not wrong:
+            sums.add(batch)
+    return wrong or sums.rows()
 
 
 def _wrong_rows(batch: pa.RecordBatch, most: int) -> list[dict[str, object]]:
