@@ -44,7 +44,8 @@ def decode_hex(texts: pa.Array) -> pa.Array | None:
     digits = _HEX[data]
     if (digits == _UNKNOWN).any() or (np.diff(offsets) % 2).any():
         return None
-    return _binary(digits[::2] << 4 | digits[1::2], offsets // 2, texts)
+    octets: ByteArray = (digits[::2] << 4 | digits[1::2]).astype(np.uint8)
+    return _binary(octets, offsets // 2, texts)
 
 
 def decode_base64(texts: pa.Array) -> pa.Array | None:
@@ -112,7 +113,8 @@ def canonical_uuids(texts: pa.Array) -> pa.Array | None:
     if (_HEX[rows[:, ~is_hyphen]] == _UNKNOWN).any():
         return None
     # Digits and hyphens have the bit of lower case already.
-    return _binary(data | 0x20, offsets, texts)
+    lower: ByteArray = (data | 0x20).astype(np.uint8)
+    return _binary(lower, offsets, texts)
 
 
 def _bytes_of(texts: pa.Array) -> tuple[ByteArray, OffsetArray]:

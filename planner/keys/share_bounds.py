@@ -146,7 +146,7 @@ def _byte_shares(sample: KeySample, cells: IndexArray, num_cells: int) -> _Share
     """
     strata = _Strata.of(sample, cells, num_cells)
     size = sample.sizes.astype(np.float64)
-    weighted = size * sample.weights
+    weighted = size * np.asarray(sample.weights)
     total = float(weighted.sum())
     if not total:
         return _Shares(np.zeros(num_cells), np.zeros(num_cells))
@@ -192,7 +192,7 @@ class _Strata:
         partitions = np.asarray(sample.partitions, np.int64)
         count = int(partitions.max()) + 1
         read = np.bincount(partitions, minlength=count)[:, None].astype(np.float64)
-        sizes = np.bincount(partitions, sample.weights, count)[:, None]
+        sizes = _sums(partitions, sample.weights, count)[:, None]
         unread = np.clip(1 - read / np.maximum(sizes, 1), 0, 1)
         rows = partitions * num_cells + cells
         return cls(rows, (count, num_cells), read, sizes, unread)
@@ -200,5 +200,10 @@ class _Strata:
     def sums(self, values: FloatArray) -> FloatArray:
         """Return ``(S, C)`` the sum of the values of the records in each cell."""
         count = self.shape[0] * self.shape[1]
-        found: FloatArray = np.bincount(self.rows, values, count).reshape(self.shape)
-        return found
+        return _sums(self.rows, values, count).reshape(self.shape)
+
+
+def _sums(rows: RowArray, values: FloatArray | None, count: int) -> FloatArray:
+    """Return ``(count,)`` the sum of the values of each row number."""
+    found: FloatArray = np.bincount(rows, values, count).astype(np.float64)
+    return found
