@@ -139,7 +139,7 @@ def add_partitions(
     keys
         Path of a sample of its keys, for the note on keys that move.
     partitioner, sample_format, key_column, key_type, schema_id
-        Of the sample, as in `keys_grow`.
+        Reading of the sample, as in `keys_grow`.
     options
         See `PlanOptions`.
 

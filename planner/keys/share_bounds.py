@@ -32,11 +32,11 @@ class SkewBounds:
     Parameters
     ----------
     shares
-        ``(P, 2)`` of the share of records of each partition.
+        ``(P, 2)`` bounds of the share of records of each partition.
     byte_shares
-        ``(P, 2)`` of the share of bytes of each partition.
+        ``(P, 2)`` bounds of the share of bytes of each partition.
     max_over_mean, bytes_max_over_mean
-        Of the busiest partition over the mean, by records and by bytes.
+        Busiest partition over the mean, by records and by bytes.
     """
 
     shares: FloatArray

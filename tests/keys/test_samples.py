@@ -102,7 +102,7 @@ def test_output_of_the_console_consumer_gives_keys_and_partitions(tmp_path):
 HEADED = "k:v\tk1\tv\nk:v\tk2\tv\nNO_HEADERS\tk3\tv\nk:v\tk4\tv\n"
 
 
-def test_headers_are_told_from_keys_by_the_whole_file(tmp_path, monkeypatch):
+def test_headers_and_keys_are_distinguished_by_the_whole_file(tmp_path, monkeypatch):
     """A record without headers may be far below the first one."""
     monkeypatch.setattr(line_samples, "LINES_PER_BATCH", 1)
 
