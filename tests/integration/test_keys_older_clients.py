@@ -111,18 +111,20 @@ def test_sticky_batches_end_when_full_and_the_next_is_elsewhere(
 
 
 @pytest.mark.parametrize("batch_bytes", [1, 16_384], ids=["one-by-one", "filled"])
-@pytest.mark.parametrize(("count", "used"), [(2, 1), (4, 2), (6, 3)])
+@pytest.mark.parametrize(
+    ("count", "used", "key"), [(2, 1, b"k"), (4, 2, b"k"), (4, 2, None), (6, 3, b"k")]
+)
 def test_round_robin_skips_half_of_an_even_number(
-    shared_cluster: Cluster, count: int, used: int, batch_bytes: int
+    shared_cluster: Cluster, count: int, used: int, key: bytes | None, batch_bytes: int
 ) -> None:
     """A partition that is skipped never has a batch, and so is skipped again."""
-    topic = f"older-turn-{count}-{batch_bytes}"
+    topic = f"older-turn-{count}-{batch_bytes}-{key is None}"
     create(shared_cluster, topic, count)
     settings = (ROUND_ROBIN, f"batch.size={batch_bytes}", "linger.ms=5000")
 
-    order, placed = older_places(shared_cluster, topic, [b"k"] * 300, *settings)
+    order, placed = older_places(shared_cluster, topic, [key] * 300, *settings)
 
-    ours = foretold("roundrobin-skips", [b"k"] * 300, count, batch_bytes)
+    ours = foretold("roundrobin-skips", [key] * 300, count, batch_bytes)
     assert placed == [order[each] for each in ours]
     assert len(set(placed)) == used
 
