@@ -36,6 +36,11 @@ LIBRDKAFKA = [
     *("fnv1a", "fnv1a_random"),
 ]
 ADAPTIVE = "partitioner.adaptive.partitioning.enable"
+NOT_IDEMPOTENT = "enable.idempotence=false"
+"""
+Else a producer that comes before a leader has heard of its new topic may send for ever:
+the leader refuses the first batch, takes the second, and the first is out of order.
+"""
 ROUND_ROBIN = "org.apache.kafka.clients.producer.RoundRobinPartitioner"
 
 
@@ -44,6 +49,7 @@ def java_places(
 ) -> list[int]:
     """Send a record per key with Java's producer; return the partition of each."""
     words = ["-" if key is None else key.hex() for key in keys]
+    settings = (NOT_IDEMPOTENT, *settings)
     said = cluster.run("Records", cluster.bootstrap, topic, *settings, "--", *words)
     return [int(line) for line in said.splitlines()]
 

@@ -18,6 +18,7 @@ from assignment.partitioners.key_column import KeyColumn
 from integration.kafka.cluster import Cluster
 from integration.kafka.jars import java_environment
 from integration.readers import create
+from integration.test_keys import NOT_IDEMPOTENT
 from support.lake.parts import jars_of
 
 pytestmark = pytest.mark.kafka
@@ -51,7 +52,7 @@ def older_places(
         [
             *("java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
             *("-cp", ":".join(map(str, [*clients, *logging])), str(SOURCE)),
-            *(cluster.bootstrap, topic, *settings, "--", *words),
+            *(cluster.bootstrap, topic, NOT_IDEMPOTENT, *settings, "--", *words),
         ],
         check=False,
         capture_output=True,
