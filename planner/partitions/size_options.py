@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from math import isnan, nan
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from planner.errors import InputProblem
 from planner.options.declared.option import Option, Problems, read_options
+from planner.partitions.backlog import NO_BACKLOG, Backlog, read_backlog
 from planner.partitions.hottest_key import read_key_share, read_skew_document
 from planner.partitions.value_readers import (
     Grouped,
@@ -20,36 +21,6 @@ from planner.partitions.value_readers import (
     read_size,
     read_whole,
 )
-
-
-class Backlog(NamedTuple):
-    """
-    Backlog of a consumer group.
-
-    Parameters
-    ----------
-    size_bytes, reading_s
-        Its bytes, or the seconds for which the group reads what it amounts to.
-    """
-
-    size_bytes: float = 0.0
-    reading_s: float = 0.0
-
-    def at(self, rate: float) -> float:
-        """Return the bytes of a group that reads at a rate, in bytes/s."""
-        return self.reading_s * rate if self.reading_s else self.size_bytes
-
-
-NO_BACKLOG = Backlog()
-
-
-def read_backlog(value: str | float, problems: Problems) -> Backlog:
-    """Return a backlog from a size, or from a duration as a text."""
-    if isinstance(value, str):
-        seconds = read_seconds(value, Problems(problems.flag))
-        if not isnan(seconds):
-            return Backlog(reading_s=seconds)
-    return Backlog(size_bytes=read_size(value, problems))
 
 
 def read_candidates(value: str | Sequence[int], problems: Problems) -> tuple[int, ...]:
