@@ -18,6 +18,11 @@ _EXPECTED = (
     "replica_assignment",
 )
 """Options of partitions that do not exist yet."""
+_KEYS = (
+    *("keys", "partitioner", "sample_format"),
+    *("key_column", "key_type", "schema_id"),
+)
+"""Options of a sample of keys, of a topic that grows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,15 +284,16 @@ _DESCRIPTORS = (
         class_path="new_partitions.NewPartitions",
         panel="Change topics",
         moves="new replicas only",
-        options=_EXPECTED,
+        options=(*_EXPECTED, *_KEYS),
         holds_bands=False,
         creates_partitions=True,
         help="""
         Place additional partitions of a topic.
 
         --topic is its name, --partitions its number of partitions afterwards. Existing
-        partitions stay, but keys may map to others. A new partition is assumed to carry
-        the mean of the existing ones, unless options give its load.
+        partitions stay, but keys may map to others; --keys counts those of a sample. A
+        new partition is assumed to carry the mean of the existing ones, unless options
+        give its load.
 
         Example: kafka-planner plan add-partitions prod.json --topic orders --partitions
         48 -o plan

@@ -238,7 +238,7 @@ def candidates_of(task: CountTask, counts: Sequence[int]) -> tuple[Candidate, ..
     picked: CountArray = np.array(counts, dtype=np.int64)
     limits, brokers = limits_of(task, picked), task.hosts.brokers
     producer = producer_ceiling(task, picked)
-    read = [consumer_ceiling(one, task.load.skew, picked) for one in task.load.readers]
+    read = [consumer_ceiling(one, task.load, picked) for one in task.load.readers]
     # `fmin` ignores unknown rates of a group unless all of them are.
     consumer = np.fmin.reduce(read) if read else np.full(picked.shape, np.nan)
     network = network_ceiling(task, picked)

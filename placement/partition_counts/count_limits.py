@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.array_types import BoolArray, CountArray, FloatArray
-from placement.partition_counts.count_task import CountTask, Readers
+from placement.partition_counts.count_task import CountTask, Load, Readers
 from placement.partition_counts.even_counts import most_leaders, most_replicas
 
 TOLERANCE = 1e-9
@@ -98,7 +98,7 @@ def _needs(task: CountTask, counts: CountArray) -> Iterator[Limit]:
             "consumer",
             "bytes/s",
             readers.rate * load.headroom + backlog / load.catch_up_s,
-            consumer_ceiling(readers, load.skew, counts),
+            consumer_ceiling(readers, load, counts),
             readers.name,
         )
     for readers in load.readers:
@@ -120,13 +120,26 @@ def _need(
     )
 
 
+def even_parts(load: Load, counts: CountArray) -> FloatArray:
+    """
+    Return ``(N,)`` the rate of the topic over that of its busiest partition.
+
+    With equally busy partitions that is their number. The busiest has at least the
+    hottest key: more partitions than one over its share change nothing.
+    """
+    parts = counts / load.skew
+    if load.hottest_share:
+        parts = np.minimum(parts, 1 / load.hottest_share)
+    return parts.astype(np.float64)
+
+
 def producer_ceiling(task: CountTask, counts: CountArray) -> FloatArray:
     """Return ``(N,)`` bytes/s that producers can write to the topic."""
-    ceiling = counts * (task.load.producer_rate / task.load.skew)
-    return ceiling.astype(np.float64)
+    ceiling: FloatArray = even_parts(task.load, counts) * task.load.producer_rate
+    return ceiling
 
 
-def consumer_ceiling(readers: Readers, skew: float, counts: CountArray) -> FloatArray:
+def consumer_ceiling(readers: Readers, load: Load, counts: CountArray) -> FloatArray:
     """
     Return ``(N,)`` bytes/s that a group can read.
 
@@ -134,7 +147,7 @@ def consumer_ceiling(readers: Readers, skew: float, counts: CountArray) -> Float
     """
     members = readers.consumers
     most = np.ones_like(counts) if members is None else most_leaders(counts, members)
-    parallel = np.minimum(counts / skew, counts / most)
+    parallel = np.minimum(even_parts(load, counts), counts / most)
     return (parallel * readers.consumer_rate).astype(np.float64)
 
 
@@ -152,6 +165,8 @@ def _caps(task: CountTask, counts: CountArray) -> Iterator[Limit]:
             is_complete=is_complete,
         )
 
+    if task.is_ordered:
+        yield cap("order", "partitions", counts.astype(np.float64), 1.0)
     replicas = most_replicas(counts, hosts.racks, hosts.factor)
     held = (present.replicas + replicas).astype(np.float64)
     yield cap("replicas", "replicas", held, caps.replicas)

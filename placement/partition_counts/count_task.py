@@ -72,6 +72,9 @@ class Load:
         partitions of a keyed topic cannot.
     skew
         Rate of the busiest partition divided by the mean, at least 1.
+    hottest_share
+        Share of the hottest key, from 0 to 1: one partition has it, whatever their
+        number.
     catch_up_s
         Seconds in which each group works off its backlog; infinite without backlog.
     """
@@ -82,6 +85,7 @@ class Load:
     read_rate: float = nan
     headroom: float = 1.0
     skew: float = 1.0
+    hottest_share: float = 0.0
     catch_up_s: float = inf
 
 
@@ -220,6 +224,8 @@ class CountTask:
         Load of the other topics.
     caps
         Limits of brokers and of the cluster.
+    is_ordered
+        Whether all records have one order, for which there must be one partition.
     """
 
     hosts: Hosts
@@ -227,3 +233,4 @@ class CountTask:
     retention: Retention = Retention()
     present: Present = Present()
     caps: Caps = Caps()
+    is_ordered: bool = False

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from types import MappingProxyType
 from typing import Any, Unpack
 
@@ -111,6 +112,12 @@ def add_partitions(
     out_bytes_per_s: float | None = None,
     size_bytes: int | None = None,
     replica_assignment: str | Lists | None = None,
+    keys: str | PathLike[str] | None = None,
+    partitioner: str | None = None,
+    sample_format: str | None = None,
+    key_column: str | None = None,
+    key_type: str | None = None,
+    schema_id: int | None = None,
     **options: Unpack[PlanOptions],
 ) -> NewPartitionsResult:
     """
@@ -129,6 +136,10 @@ def add_partitions(
         the mean of the existing ones.
     replica_assignment
         Broker ids of all its partitions, existing ones included.
+    keys
+        Path of a sample of its keys, for the note on keys that move.
+    partitioner, sample_format, key_column, key_type, schema_id
+        Reading of the sample, as in `keys_grow`.
     options
         See `PlanOptions`.
 
@@ -147,6 +158,12 @@ def add_partitions(
         out_bytes_per_s=out_bytes_per_s,
         size_bytes=size_bytes,
         replica_assignment=_assignment(replica_assignment),
+        keys=None if keys is None else str(keys),
+        partitioner=partitioner,
+        sample_format=sample_format,
+        key_column=key_column,
+        key_type=key_type,
+        schema_id=schema_id,
     )
 
 

@@ -10,7 +10,7 @@ from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import FloatArray, IndexArray, RowArray
 from planner.keys.key_sample import KeySample, PlacedSample, place_sample
 from planner.keys.partitioner_names import named_partitioner
-from planner.keys.share_bounds import key_bounds, partition_bounds
+from planner.keys.share_bounds import SkewBounds, key_bounds, skew_bounds
 from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import skew_notes
 
@@ -137,8 +137,8 @@ class KeySkew:
         Serializer of the keys, and bytes of a schema's prefix of each.
     records, sizes
         ``(P,)`` records and bytes on each partition.
-    intervals
-        ``(P, 2)`` bounds of each share at 95 %; `None` unless shares are estimates.
+    bounds
+        Bounds of shares and skew at 95 %; `None` unless they are estimates.
     row
         Skew at the number of partitions.
     hot
@@ -160,7 +160,7 @@ class KeySkew:
     prefix_bytes: int
     records: FloatArray
     sizes: FloatArray
-    intervals: FloatArray | None
+    bounds: SkewBounds | None
     row: SweepRow
     hot: Sequence[PlacedKey]
     sweep: Sequence[SweepRow]
@@ -203,7 +203,7 @@ def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
         prefix_bytes=sample.prefix_bytes,
         records=placed.records,
         sizes=placed.sizes,
-        intervals=partition_bounds(sample, placed),
+        bounds=skew_bounds(sample, placed),
         row=_row(sample, placed),
         hot=_bounded(_placed_keys(sample, hot_rows, placed.key_partitions), bounds),
         sweep=[_row(sample, at(count)) for count in options.sweep],

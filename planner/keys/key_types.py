@@ -2,14 +2,15 @@
 Serializers of keys, by the name of a type: the bytes that a producer hashes.
 
 The same key has other bytes, and another partition, under another serializer. Columns
-are Arrow's; strings in UTF-8 and integers are serialized without a loop in Python.
+are Arrow's; strings in UTF-8, integers, and the usual forms of UUIDs, base64 and
+hexadecimal digits are serialized without a loop in Python.
 """
 
 import base64
 import binascii
 import codecs
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from assignment.partitioners.key_column import KeyColumn
+from planner.keys.encoded_texts import canonical_uuids, decode_base64, decode_hex
 
 UTF_8 = "utf-8"
 # Where Python writes bytes in the order of this machine, Java writes big-endian units,
@@ -137,7 +139,19 @@ def serialize(column: pa.Array, key_type: str, encoding: str = UTF_8) -> pa.Arra
     texts = column.cast(pa.large_string())
     if key_type == "bytes" or (key_type == "string" and encoding.lower() == UTF_8):
         return texts.cast(pa.large_binary())
-    return _by_text(texts, key_type, encoding)
+    found = _as_column(texts, key_type, encoding)
+    return _by_text(texts, key_type, encoding) if found is None else found
+
+
+def _as_column(texts: pa.Array, key_type: str, encoding: str) -> pa.Array | None:
+    """Serialize texts of the usual form without a loop; `None` for others."""
+    if key_type == "hex":
+        return decode_hex(texts)
+    if key_type == "base64":
+        return decode_base64(texts)
+    if key_type == "uuid" and encoding.lower() == UTF_8:
+        return canonical_uuids(texts)
+    return None
 
 
 def is_key_type(kind: pa.DataType) -> bool:
@@ -223,6 +237,16 @@ def key_column(column: pa.Array) -> KeyColumn:
     values = np.frombuffer(data or b"", np.uint8)
     nulls = column.is_null().to_numpy(zero_copy_only=False)
     return KeyColumn(values, starts, nulls if nulls.any() else None)
+
+
+def long_keys(
+    keys: pa.Array, most_bytes: int, prefix_bytes: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Yield row and length of the keys that are too long with their prefix."""
+    column = key_column(keys)
+    lengths = np.where(column.null_mask, 0, column.lengths + prefix_bytes)
+    for row in np.flatnonzero(lengths > most_bytes).tolist():
+        yield row, int(lengths[row])
 
 
 def key_text(key: bytes | None, key_type: str, prefix_bytes: int = 0) -> str | None:

@@ -1,32 +1,23 @@
-"""Options of `keys skew` and `keys grow`, unparsed, and the answers to them."""
+"""Options of `keys skew`, unparsed, and the answer to them."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from assignment.errors import UserPartitionerError
 from assignment.partitioners.built_in import BATCH_BYTES
-from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.errors import BadInputError, InputProblem
 from planner.io.gatherer import Gatherer
 from planner.io.problems import problem
 from planner.keys.broker_paces import PacesRequest
-from planner.keys.growth_document import TopicFacts
-from planner.keys.key_growth import GrowthOptions, KeyGrowth, find_growth
 from planner.keys.key_sample import KeySample
 from planner.keys.key_skew import KeySkew, SkewOptions, find_skew
 from planner.keys.partitioner_names import named_partitioner
-from planner.text.suggest import near
-
-if TYPE_CHECKING:
-    from planner.snapshot import Snapshot
 
 MOST_PARTITIONS = 1_000_000
 """More partitions than Kafka's controllers hold in one cluster."""
 MOST_SWEPT = 1000
 """Longest range of a sweep."""
-STREAMS_SUFFIXES = ("-changelog", "-repartition")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +70,7 @@ class SkewRequest:
         if 1 <= count <= MOST_PARTITIONS:
             inputs.problems += self.paces.problems(named, count, has_sweep=bool(sweep))
         else:
-            inputs.problems.append(_out_of_range("--partitions", count))
+            inputs.problems.append(out_of_range("--partitions", count))
         inputs.raise_problems("the skew cannot be computed with these options")
         return SkewOptions(
             num_partitions=self.partitions,
@@ -105,108 +96,6 @@ def answer_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
         raise user_failure(error) from error
 
 
-def answer_growth(
-    sample: KeySample,
-    old: int,
-    new: int,
-    partitioner: str,
-    *,
-    seed: int = 1,
-    num_examples: int = 10,
-) -> KeyGrowth:
-    """
-    Return the keys that change partition when a topic grows; some of them listed.
-
-    Raises
-    ------
-    BadInputError
-        If the topic would not grow, or there is no such partitioner.
-    """
-    named = named_partitioner(partitioner)
-    problems = [
-        _out_of_range(option, count)
-        for option, count in (("--from", old), ("--to", new))
-        if not 1 <= count <= MOST_PARTITIONS
-    ]
-    if new <= old:
-        rule = f"must be over --from {old}: Kafka cannot take partitions away"
-        problems.append(problem("command line", "--to", new, rule))
-    raise_problems("the topic cannot grow like this", problems)
-    options = GrowthOptions(
-        old=old, new=new, partitioner=named, num_examples=num_examples, seed=seed
-    )
-    try:
-        return find_growth(sample, options)
-    except UserPartitionerError as error:
-        raise user_failure(error) from error
-
-
-def topic_facts(
-    snapshot: "Snapshot | None", topic: str | None, joined: Sequence[str]
-) -> tuple[TopicFacts, int | None]:
-    """
-    Return facts of a topic from a snapshot, and its number of partitions.
-
-    Parameters
-    ----------
-    snapshot
-        Snapshot of the cluster, if there is one.
-    topic
-        Name of the topic, if known.
-    joined
-        Topics that are joined with it.
-
-    Raises
-    ------
-    BadInputError
-        If the snapshot does not have a topic.
-    """
-    if snapshot is None or topic is None:
-        return TopicFacts(topic=topic, co_partitioned=tuple(joined)), None
-    counts = Counter(snapshot.partitions["topic"].to_pylist())
-    missing = [name for name in (topic, *joined) if name not in counts]
-    if missing:
-        raise _unknown_topics(missing, list(counts))
-    streams = [
-        name
-        for name in sorted(counts)
-        if name.endswith(STREAMS_SUFFIXES) and counts[name] == counts[topic]
-    ]
-    facts = TopicFacts(
-        topic=topic,
-        is_compacted=_is_compacted(snapshot, topic),
-        co_partitioned=tuple(dict.fromkeys(joined)),
-        other_counts=tuple(
-            (name, counts[name])
-            for name in dict.fromkeys(joined)
-            if counts[name] != counts[topic]
-        ),
-        streams_topics=tuple(streams),
-    )
-    return facts, counts[topic]
-
-
-def _is_compacted(snapshot: "Snapshot", topic: str) -> bool:
-    configs = dict(
-        zip(
-            snapshot.topics["topic"].to_pylist(),
-            snapshot.topics["configs"].to_pylist(),
-            strict=True,
-        )
-    )
-    policy = dict(configs.get(topic) or {}).get("cleanup.policy")
-    return "compact" in (policy or "delete")
-
-
-def _unknown_topics(missing: Sequence[str], known: Sequence[str]) -> BadInputError:
-    problems = [
-        problem("snapshot", "topics", name, "has no such topic", near(name, known))
-        for name in missing
-    ]
-    msg = "the topic is not in the snapshot"
-    return BadInputError(msg, problems)
-
-
 def _counts(text: str | None, problems: list[InputProblem]) -> list[int]:
     """Return numbers of partitions from a text such as ``3-6,12``."""
     if text is None:
@@ -226,7 +115,8 @@ def _counts(text: str | None, problems: list[InputProblem]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _out_of_range(option: str, count: int) -> InputProblem:
+def out_of_range(option: str, count: int) -> InputProblem:
+    """Return the problem of a number of partitions that no topic has."""
     rule = f"must be from 1 to {MOST_PARTITIONS}"
     return problem("command line", option, count, rule)
 

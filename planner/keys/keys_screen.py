@@ -39,9 +39,13 @@ def _sample_lines(sample: Mapping[str, Any], partitioner: str) -> Iterator[str]:
 
 def _skew_text(document: Mapping[str, Any]) -> str:
     causes, expected = document["causes"], document["expected_max_over_mean"]
-    text = f"the busiest partition has {document['max_over_mean']:.3f} x the mean"
+    text = (
+        f"the busiest partition has {document['max_over_mean']:.3f} x the mean"
+        f"{_range_text(document, 'max_over_mean')}"
+    )
     if document["partitions"][0]["bytes_share"] is not None:
-        text += f", by bytes {document['bytes_max_over_mean']:.3f} x"
+        times = f"{document['bytes_max_over_mean']:.3f} x"
+        text += f", by bytes {times}{_range_text(document, 'bytes_max_over_mean')}"
     if expected is None:
         return text
     return (
@@ -50,6 +54,12 @@ def _skew_text(document: Mapping[str, Any]) -> str:
         f"enforces {document['least_max_over_mean'] - 1:.3f}), "
         f"{causes['hashing']:.3f} to hashing"
     )
+
+
+def _range_text(document: Mapping[str, Any], name: str) -> str:
+    """Return the bounds of a skew in brackets; empty unless it is an estimate."""
+    low, high = document[f"{name}_low"], document[f"{name}_high"]
+    return "" if low is None else f" ({low:.3f} to {high:.3f})"
 
 
 def _partition_lines(partitions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -63,7 +73,7 @@ def _partition_lines(partitions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"{each['records']:,}",
             _share_text(each),
             bytes_text(each["bytes"]),
-            *([percent_text(each["bytes_share"])] if has_sizes else []),
+            *([_share_text(each, "bytes_")] if has_sizes else []),
             _bar(each["share"], most),
         )
         for each in partitions[:MOST_ROWS]
@@ -82,10 +92,10 @@ def _records_text(key: Mapping[str, Any]) -> str:
     return f"{records - error:,} to {records:,}" if error else f"{records:,}"
 
 
-def _share_text(row: Mapping[str, Any]) -> str:
-    low, high = row["low"], row["high"]
+def _share_text(row: Mapping[str, Any], prefix: str = "") -> str:
+    low, high = row[f"{prefix}low"], row[f"{prefix}high"]
     if low is None:
-        return percent_text(row["share"])
+        return percent_text(row[f"{prefix}share"])
     return f"{percent_text(low)} to {percent_text(high)}"
 
 

@@ -12,6 +12,8 @@ from planner.text.suggest import near
 MOST_MESSAGE_BYTES = 1_048_588
 """Default of ``message.max.bytes``: a key in a record cannot be longer."""
 MOST_SCHEMA_ID = 2**31 - 1
+SCHEMA_BYTES = 5
+"""Bytes that a serializer of a schema registry writes before a key."""
 
 
 class SampleFormat(StrEnum):
@@ -66,6 +68,11 @@ class SampleOptions:
     topic: str | None = None
     most_bytes: int = MOST_MESSAGE_BYTES
     record_bytes: int = 0
+
+    @property
+    def prefix_bytes(self) -> int:
+        """Bytes that producers write before each key of the sample."""
+        return 0 if self.schema_id is None else SCHEMA_BYTES
 
     def validate(self) -> None:
         """

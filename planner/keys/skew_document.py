@@ -3,6 +3,7 @@
 from typing import Any
 
 from assignment.partitioners.partitioner import KEYLESS
+from placement.array_types import FloatArray
 from planner.io.records import Int32, Record
 from planner.keys.key_skew import Compared, KeySkew, PlacedKey, SampleCounts
 from planner.keys.key_types import key_text
@@ -25,7 +26,8 @@ class KeyPartitionRecord(Record):
     """
     Load of a partition; `bytes_share` is null without sizes of records.
 
-    `low` and `high` bound an estimated share of records at 95 %.
+    `low` and `high` bound an estimated share of records at 95 %, `bytes_low` and
+    `bytes_high` one of bytes.
     """
 
     partition: Int32
@@ -35,6 +37,8 @@ class KeyPartitionRecord(Record):
     bytes_share: float | None
     low: float | None
     high: float | None
+    bytes_low: float | None
+    bytes_high: float | None
 
 
 class HotKeyRecord(Record):
@@ -97,13 +101,21 @@ class PlacedAsRecord(Record):
 
 
 class KeysSkewRecord(Record):
-    """Answer of `keys skew`."""
+    """
+    Answer of `keys skew`.
+
+    `…_low` and `…_high` bound an estimated skew at 95 %, else they are null.
+    """
 
     sample: KeySampleRecord
     partitioner: str
     partitions: list[KeyPartitionRecord]
     max_over_mean: float
+    max_over_mean_low: float | None
+    max_over_mean_high: float | None
     bytes_max_over_mean: float
+    bytes_max_over_mean_low: float | None
+    bytes_max_over_mean_high: float | None
     expected_max_over_mean: float | None
     least_max_over_mean: float
     causes: SkewCausesRecord
@@ -117,12 +129,18 @@ class KeysSkewRecord(Record):
 def skew_document(skew: KeySkew) -> dict[str, Any]:
     """Return the document of a skew."""
     row = skew.row
+    low, high = _bounds_of_skew(skew)
+    bytes_low, bytes_high = _bounds_of_skew(skew, of_bytes=True)
     return KeysSkewRecord(
         sample=sample_record(skew.counts),
         partitioner=skew.partitioner,
         partitions=_partitions(skew),
         max_over_mean=rounded(row.max_over_mean),
+        max_over_mean_low=low,
+        max_over_mean_high=high,
         bytes_max_over_mean=_skew_of_bytes(skew),
+        bytes_max_over_mean_low=bytes_low,
+        bytes_max_over_mean_high=bytes_high,
         expected_max_over_mean=_or_none(row.expected),
         least_max_over_mean=rounded(row.least),
         causes=SkewCausesRecord(
@@ -142,6 +160,21 @@ def skew_document(skew: KeySkew) -> dict[str, Any]:
 def _skew_of_bytes(skew: KeySkew) -> float:
     sizes = skew.sizes
     return rounded(float(sizes.max() / sizes.mean())) if sizes.any() else 1.0
+
+
+def _bounds_of_skew(
+    skew: KeySkew, *, of_bytes: bool = False
+) -> tuple[float | None, float | None]:
+    bounds = skew.bounds
+    if bounds is None or (of_bytes and not _has_sizes(skew)):
+        return None, None
+    low, high = bounds.bytes_max_over_mean if of_bytes else bounds.max_over_mean
+    return rounded(low), rounded(high)
+
+
+def _has_sizes(skew: KeySkew) -> bool:
+    """Return whether shares of bytes are those of records."""
+    return skew.counts.has_sizes and bool(skew.sizes.any())
 
 
 def sample_record(counts: SampleCounts) -> KeySampleRecord:
@@ -178,8 +211,9 @@ def _or_none(value: float | None) -> float | None:
 def _partitions(skew: KeySkew) -> list[KeyPartitionRecord]:
     records, sizes = skew.records, skew.sizes
     total, size = float(records.sum()), float(sizes.sum())
-    has_sizes = skew.counts.has_sizes and size > 0
-    bounds = skew.intervals
+    bounds, has_sizes = skew.bounds, _has_sizes(skew)
+    shares = None if bounds is None else bounds.shares
+    byte_shares = bounds.byte_shares if bounds is not None and has_sizes else None
     return [
         KeyPartitionRecord(
             partition=partition,
@@ -187,11 +221,17 @@ def _partitions(skew: KeySkew) -> list[KeyPartitionRecord]:
             bytes=round(float(sizes[partition])),
             share=rounded(float(records[partition]) / total),
             bytes_share=rounded(float(sizes[partition]) / size) if has_sizes else None,
-            low=None if bounds is None else rounded(float(bounds[partition, 0])),
-            high=None if bounds is None else rounded(float(bounds[partition, 1])),
+            low=_side(shares, partition, 0),
+            high=_side(shares, partition, 1),
+            bytes_low=_side(byte_shares, partition, 0),
+            bytes_high=_side(byte_shares, partition, 1),
         )
         for partition in range(len(records))
     ]
+
+
+def _side(bounds: FloatArray | None, partition: int, side: int) -> float | None:
+    return None if bounds is None else rounded(float(bounds[partition, side]))
 
 
 def _text(skew: KeySkew, key: bytes | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isnan
+from math import ceil, isnan
 from typing import Any
 
 from placement.partition_counts.choose_count import (
@@ -17,7 +17,7 @@ from placement.partition_counts.choose_count import (
 from placement.partition_counts.count_task import Hosts
 from planner.partitions.size_task import AskedCount, read_question
 from planner.snapshot import Snapshot
-from planner.text.format import bytes_text, duration_text, plural
+from planner.text.format import bytes_text, duration_text, percent_text, plural
 
 GIVE = {
     "producer": "--throughput and --producer-rate",
@@ -31,12 +31,15 @@ GIVE = {
 }
 """Options that make an unknown limit known."""
 
+ROUNDING = 1e-9
+"""Error of one over a share."""
 REMEDIES = {
     "producer": "use faster producers (--producer-rate)",
     "consumer": "use faster or more consumers (--consumer-rate, --consumers)",
     "consumers": "use fewer consumers (--consumers)",
     "brokers": "allow uneven leaders (--uneven)",
     "current": "start a new topic",
+    "order": "do without a total order (--total-order)",
     EVEN: "allow uneven leaders (--uneven)",
     "replicas": "add brokers, or allow more replicas (--max-replicas-per-broker)",
     "files": "raise the limit (--max-open-files), or keep fewer segments",
@@ -106,7 +109,13 @@ def size_partitions(
 
 def reasons(sized: SizedPartitions) -> list[str]:
     """Return the reasons for the answer, one sentence each."""
-    return [*_needs(sized), *_choice(sized), *_bounds(sized), *_advice(sized)]
+    return [
+        *_needs(sized),
+        *_order(sized),
+        *_choice(sized),
+        *_bounds(sized),
+        *_advice(sized),
+    ]
 
 
 def _needs(sized: SizedPartitions) -> Iterator[str]:
@@ -130,6 +139,20 @@ def _needs(sized: SizedPartitions) -> Iterator[str]:
             yield f"{_brokers_text(task.hosts)}: {need}, so that each leads."
         else:
             yield f"The topic has {least}; partitions can only be added."
+
+
+def _order(sized: SizedPartitions) -> Iterator[str]:
+    """Yield what an order of records, in all or by key, means for the count."""
+    task = sized.asked.task
+    if task.is_ordered:
+        yield "A total order of the records needs one partition."
+    share = task.load.hottest_share
+    if share:
+        useful = plural(ceil(1 / share - ROUNDING), "partition")
+        yield (
+            f"The hottest key has {percent_text(share)} of the records, in one "
+            f"partition: more than {useful} do not make the busiest one any lighter."
+        )
 
 
 def _brokers_text(hosts: Hosts) -> str:
@@ -185,7 +208,7 @@ def _is_among(name: str, names: tuple[str, ...]) -> bool:
 def _bounds(sized: SizedPartitions) -> Iterator[str]:
     """Yield what the brokers allow, and what the count costs."""
     answer, shown = sized.answer, sized.shown
-    if answer.recommended is not None and answer.largest_by:
+    if answer.recommended is not None and answer.largest_by not in {"", "order"}:
         yield f"The brokers allow at most {answer.largest:,} ({answer.largest_by})."
     uses = {use.name: use for use in shown.uses}
     latency, recovery = uses["latency"], uses["recovery"]

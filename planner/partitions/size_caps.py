@@ -7,6 +7,8 @@ import numpy as np
 from placement.model.cluster import UNKNOWN
 from placement.partition_counts.count_task import Caps
 from planner.partitions.size_facts import SizeFacts
+from planner.snapshot.importers.hardware.msk_types import MskType, msk_type
+from planner.text.format import bytes_text
 
 
 def caps_of(facts: SizeFacts) -> Caps:
@@ -77,9 +79,9 @@ def _max_replicas(facts: SizeFacts, usual: Caps) -> float:
 
 def _network(facts: SizeFacts) -> tuple[float, float]:
     """Return the usable in and out of the weakest live broker; NaN if unknown."""
-    options = facts.options
+    options, by_type = facts.options, _of_type(facts)
     into, out = options.broker_in, options.broker_out
-    if facts.state is not None:
+    if facts.state is not None and by_type is None:
         brokers = facts.state.brokers
         live = brokers.is_live
         if isnan(into):
@@ -89,4 +91,24 @@ def _network(facts: SizeFacts) -> tuple[float, float]:
     if not (isnan(into) and isnan(out)):
         use = f"{100 * options.max_use:g} % of a broker's network may be used"
         facts.assume("--max-use", use)
-    return into * options.max_use, out * options.max_use
+    into, out = into * options.max_use, out * options.max_use
+    if by_type is None:
+        return into, out
+    return by_type.in_rate if isnan(into) else into, (
+        by_type.out_rate if isnan(out) else out
+    )
+
+
+def _of_type(facts: SizeFacts) -> MskType | None:
+    """Return the type of the brokers, if it has a network of its own."""
+    name = facts.options.instance_type
+    found = None if name is None else msk_type(name)
+    if found is None or isnan(found.written):
+        return None
+    if isnan(facts.options.broker_in) and isnan(facts.options.broker_out):
+        text = (
+            f"{bytes_text(found.written)}/s from producers and "
+            f"{bytes_text(found.read)}/s to consumers per broker, as Amazon recommends"
+        )
+        facts.assume("--broker-in, --broker-out", text)
+    return found

@@ -74,6 +74,8 @@ class PartitionsSizeRecord(DatedRecord):
     replication_factor: int
     keyed: bool
     headroom: float
+    hottest_key: float | None
+    total_order: bool
     candidates: list[CandidateRecord]
     reasons: list[str]
     conflict: list[str]
@@ -104,6 +106,8 @@ def size_document(sized: SizedPartitions, *, now: datetime) -> dict[str, Any]:
         replication_factor=hosts.factor,
         keyed=asked.is_keyed,
         headroom=asked.task.load.headroom,
+        hottest_key=asked.task.load.hottest_share or None,
+        total_order=asked.task.is_ordered,
         candidates=[_candidate(each, sized) for each in answer.candidates],
         reasons=reasons(sized),
         conflict=list(answer.conflict),

@@ -22,16 +22,17 @@ from planner.text.format import bytes_text, duration_text, plural
 
 def hosts_of(facts: SizeFacts) -> Hosts:
     """Return the brokers of the topic, and record what is assumed."""
-    racks, leading = _racks(facts), facts.options.leading_brokers
+    options = facts.options
+    racks, leading = _racks(facts), options.leading_brokers
     if leading is None:
         leading = MOST_LEADING
-        if sum(racks) > leading and not facts.options.uneven:
+        if sum(racks) > leading and not (options.uneven or options.total_order):
             text = f"{leading} brokers at least lead a partition of the topic"
             facts.assume("--leading-brokers", text)
     return Hosts(
         racks=racks,
         factor=_factor(facts),
-        is_even=not facts.options.uneven,
+        is_even=not (options.uneven or options.total_order),
         leading=leading,
         current=len(facts.rows),
     )

@@ -16,7 +16,7 @@ def load_of(facts: SizeFacts) -> Load:
     options = facts.options
     rate = _throughput(facts)
     producer, consumer = _client_rates(facts)
-    if options.skew == 1:
+    if options.skew == 1 and not options.hottest_share:
         facts.assume("--skew", "all partitions of the topic are equally busy")
     return Load(
         produce_rate=rate,
@@ -25,6 +25,7 @@ def load_of(facts: SizeFacts) -> Load:
         read_rate=_read_rate(facts),
         headroom=_headroom(facts),
         skew=options.skew,
+        hottest_share=options.hottest_share,
         catch_up_s=inf if isnan(options.catch_up) else options.catch_up,
     )
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from math import isnan, nan
-from typing import Annotated, Any, NamedTuple, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from planner.errors import InputProblem
 from planner.options.declared.option import Option, Problems, read_options
+from planner.partitions.backlog import NO_BACKLOG, Backlog, read_backlog
+from planner.partitions.hottest_key import read_key_share, read_skew_document
 from planner.partitions.value_readers import (
     Grouped,
     by_group,
@@ -19,36 +21,6 @@ from planner.partitions.value_readers import (
     read_size,
     read_whole,
 )
-
-
-class Backlog(NamedTuple):
-    """
-    Backlog of a consumer group.
-
-    Parameters
-    ----------
-    size_bytes, reading_s
-        Its bytes, or the seconds for which the group reads what it amounts to.
-    """
-
-    size_bytes: float = 0.0
-    reading_s: float = 0.0
-
-    def at(self, rate: float) -> float:
-        """Return the bytes of a group that reads at a rate, in bytes/s."""
-        return self.reading_s * rate if self.reading_s else self.size_bytes
-
-
-NO_BACKLOG = Backlog()
-
-
-def read_backlog(value: str | float, problems: Problems) -> Backlog:
-    """Return a backlog from a size, or from a duration as a text."""
-    if isinstance(value, str):
-        seconds = read_seconds(value, Problems(problems.flag))
-        if not isnan(seconds):
-            return Backlog(reading_s=seconds)
-    return Backlog(size_bytes=read_size(value, problems))
 
 
 def read_candidates(value: str | Sequence[int], problems: Problems) -> tuple[int, ...]:
@@ -129,6 +101,35 @@ class SizeOptions:
             help="Rate of the busiest partition by the mean; by default 1.", panel=LOAD
         ),
     ] = 1.0
+    hottest_key: Annotated[
+        float,
+        Option(
+            help="Share of the records that the hottest key has.",
+            metavar="FRACTION",
+            takes=Fraction,
+            at_most=1,
+            read=read_key_share,
+            panel=LOAD,
+        ),
+    ] = nan
+    keys_skew: Annotated[
+        float,
+        Option(
+            help="Document of keys skew with the hottest key.",
+            metavar="FILE",
+            takes=str,
+            read=read_skew_document,
+            panel=LOAD,
+        ),
+    ] = nan
+    total_order: Annotated[
+        bool,
+        Option(
+            help="All records in one order: one partition.",
+            flag="--total-order",
+            panel=LOAD,
+        ),
+    ] = False
     lag: Annotated[
         Backlog,
         Option(
@@ -201,7 +202,7 @@ class SizeOptions:
     instance_type: Annotated[
         str | None,
         Option(
-            help="Type of an Amazon MSK broker, for its replicas.",
+            help="Type of an Amazon MSK broker, for its limits.",
             metavar="TYPE",
             panel=LIMITS,
         ),
@@ -247,6 +248,12 @@ class SizeOptions:
         float, _time(help="Recovery per partition; by default 0.0185ms.", panel=LIMITS)
     ] = nan
 
+    @property
+    def hottest_share(self) -> float:
+        """Share of the hottest key; 0 if unknown."""
+        share = self.keys_skew if isnan(self.hottest_key) else self.hottest_key
+        return 0.0 if isnan(share) else share
+
 
 class PartitionsSizeOptions(TypedDict, total=False):
     """
@@ -263,6 +270,9 @@ class PartitionsSizeOptions(TypedDict, total=False):
     consumers: Grouped
     headroom: float
     skew: float
+    hottest_key: float
+    keys_skew: str
+    total_order: bool
     lag: str | float
     catch_up: str | float
     keyed: bool
@@ -302,6 +312,7 @@ def read_size_options(
     """
     options, found = read_options(SizeOptions, given)
     problems = [*found, *_lag_problems(given), *_rack_problems(options)]
+    problems += _order_problems(options, given)
     most = Problems("--instance-type")
     options = replace(options, max_replicas=_max_replicas(options, most))
     return options, [*problems, *most.found]
@@ -332,17 +343,32 @@ def _rack_problems(options: SizeOptions) -> list[InputProblem]:
 
 def _max_replicas(options: SizeOptions, problems: Problems) -> float:
     """Return the replicas of one broker, given or by the type of an MSK broker."""
-    from planner.snapshot.importers.hardware.broker_table import max_replicas_of_type
+    from planner.snapshot.importers.hardware.msk_types import MSK_TYPES, msk_type
 
     most, name = options.max_replicas, options.instance_type
     if name is None:
         return most
-    by_type = max_replicas_of_type(name)
+    by_type = msk_type(name)
     if by_type is None:
-        rule = "must be an MSK type m5 or m7g, large or larger"
+        rule = f"must be a type of MSK: {MSK_TYPES}"
         remedy = "give kafka.m7g.large, or --max-replicas-per-broker"
         problems.refuse(name, rule, remedy)
     elif not isnan(most):
         rule = "sets the replicas of a broker, and --max-replicas-per-broker does too"
         problems.refuse(name, rule, "give one")
-    return most if by_type is None else float(by_type)
+    return most if by_type is None else float(by_type.replicas)
+
+
+def _order_problems(
+    options: SizeOptions, given: Mapping[str, Any]
+) -> list[InputProblem]:
+    """Return the problems of options on the order of records."""
+    problems = Problems("--hottest-key")
+    if given.get("hottest_key") is not None and given.get("keys_skew") is not None:
+        rule = "is the share of the hottest key, and --keys-skew gives it too"
+        problems.refuse(given["hottest_key"], rule, "give one")
+    keys = Problems("--unkeyed")
+    if options.keyed is False and (options.total_order or options.hottest_share > 0):
+        rule = "has no order of records, nor a hottest key"
+        keys.refuse("", rule, "leave it out")
+    return [*problems.found, *keys.found]

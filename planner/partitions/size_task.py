@@ -106,6 +106,7 @@ def _task(facts: SizeFacts) -> CountTask:
         retention=retention_of(facts),
         present=present_of(facts),
         caps=caps_of(facts),
+        is_ordered=facts.options.total_order,
     )
 
 

@@ -27,7 +27,7 @@ SCHEMAS: Mapping[str, str] = {
     "group-offsets": "planner.group.show_records:GroupOffsetsRecord",
     "group-show": "planner.group.show_records:GroupShowRecord",
     "group-what-if": "planner.group.what_if.what_if_records:WhatIfRecord",
-    "keys-grow": "planner.keys.growth_document:KeysGrowRecord",
+    "keys-grow": "planner.keys.growth.growth_document:KeysGrowRecord",
     "keys-skew": "planner.keys.skew_document:KeysSkewRecord",
     "partitions-audit": "planner.partitions.audit_document:PartitionsAuditRecord",
     "partitions-size": "planner.partitions.size_document:PartitionsSizeRecord",

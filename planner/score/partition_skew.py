@@ -1,6 +1,8 @@
 """Topics whose partitions differ strongly in load, and the command that says why."""
 
+import shlex
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +10,8 @@ from placement.array_types import BoolArray, RateArray
 from placement.model.copies import INTERNAL
 from placement.model.load import RESOURCES, Resource
 from placement.score.cluster_score import ClusterScore
+from planner.kafka_commands import ANY_SERVER
+from planner.text.document_numbers import rounded
 from planner.text.format import command_lines, labelled
 
 SKEWED = 2.0
@@ -20,22 +24,44 @@ BY_PREFERENCE = (Resource.IN, Resource.DISK)
 
 def skew_lines(score: ClusterScore) -> Iterator[str]:
     """Yield the most skewed topic, and the command that shows its keys."""
-    found = skewed_topics(score)
-    if found is None:
+    documents = skew_documents(score)
+    if not documents:
         return
-    resource, excess = found
-    topic = int(excess.argmax())
-    name = score.state.topics.names[topic]
-    factor = score.topics.spread[RESOURCES.index(resource)].max_over_mean[topic]
-    others = int((excess > 0).sum()) - 1
+    first, others = documents[0], len(documents) - 1
     more = f"; and {others} more such topics" if others else ""
     yield from labelled(
         "Skew",
-        f"{name}: its busiest partition has {factor:.1f} x the mean of its "
-        f"{score.topics.partitions[topic]} by {resource}{more}. Its keys:",
+        f"{first['topic']}: its busiest partition has {first['max_over_mean']:.1f} x "
+        f"the mean of its {first['partitions']} by {first['resource']}{more}. Its "
+        "keys:",
     )
-    words = ["kafka-planner", "keys", "skew", "--bootstrap-server", "H:P"]
-    yield from command_lines("", [*words, "--topic", name])
+    yield from command_lines("", _command_words(first["topic"]))
+
+
+def skew_documents(score: ClusterScore) -> list[dict[str, Any]]:
+    """Return the skewed topics as the document has them, the largest excess first."""
+    found = skewed_topics(score)
+    if found is None:
+        return []
+    resource, excess = found
+    spread = score.topics.spread[RESOURCES.index(resource)]
+    names, order = score.state.topics.names, np.argsort(-excess, kind="stable")
+    return [
+        {
+            "topic": names[topic],
+            "partitions": int(score.topics.partitions[topic]),
+            "resource": str(resource),
+            "max_over_mean": rounded(float(spread.max_over_mean[topic])),
+            "command": shlex.join(_command_words(names[topic])),
+        }
+        for topic in order[: int((excess > 0).sum())].tolist()
+    ]
+
+
+def _command_words(topic: str) -> list[str]:
+    """Return the words of the command; a snapshot does not say where its cluster is."""
+    words = ["kafka-planner", "keys", "skew", *shlex.split(ANY_SERVER)]
+    return [*words, "--topic", topic]
 
 
 def skewed_topics(score: ClusterScore) -> tuple[Resource, RateArray] | None:

@@ -17,6 +17,7 @@ from planner.plan.documents.placement_score import (
     score_document as placement_document,
 )
 from planner.score.make_score import Scored
+from planner.score.partition_skew import skew_documents
 from planner.score.score_summary import summary_lines
 from planner.score.score_tables import rack_brokers
 from planner.snapshot.tables.snapshot_columns import LOG_DIR_STATES
@@ -37,6 +38,7 @@ def score_document(scored: Scored) -> dict[str, Any]:
         "by_topic": _by_topic(score),
         "hot_spots": [hot_spot_document(score.state, spot) for spot in score.hot_spots],
         "num_hot_spots": score.num_hot_spots,
+        "skewed_topics": skew_documents(score),
         "min_bytes_to_balance": score.min_bytes_to_balance,
         "notes": [
             {k: v for k, v in note_document(note).items() if k != "existing"}

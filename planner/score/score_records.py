@@ -120,6 +120,16 @@ class HotSpotRecord(Record):
     leader_moves: list[LeaderMoveRecord]
 
 
+class SkewedTopicRecord(Record):
+    """A topic with a hot partition, and the command that shows the skew of its keys."""
+
+    topic: str
+    partitions: int
+    resource: ResourceName
+    max_over_mean: float
+    command: str
+
+
 class FailOnRecord(Record):
     """A condition of `--fail-on`, and whether it holds."""
 
@@ -143,6 +153,7 @@ class ScoreRecord(ScorePartRecord):
     by_topic: list[TopicRecord]
     hot_spots: list[HotSpotRecord]
     num_hot_spots: int
+    skewed_topics: list[SkewedTopicRecord]
     min_bytes_to_balance: int
     notes: list[NoteRecord]
     complete: bool

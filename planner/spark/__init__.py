@@ -1,5 +1,5 @@
 """
-Fleets on Spark: dumps, scores, plans; needs the extra `spark` and Java 17 or newer.
+Fleets and keys on Spark; needs the extra `spark` and Java 17 or newer.
 
 Names of this package are loaded when they are first used. The package can therefore be
 imported without PySpark, and `start_session` reports that PySpark is missing.
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from planner.spark.io.fleet_opening import open_fleet
     from planner.spark.io.fleet_tables import Fleet
     from planner.spark.io.snapshot_selection import select_snapshots
+    from planner.spark.keys.key_skew import skew_on_spark
     from planner.spark.reports.fleet_plans import plan_fleet, play_fleet
     from planner.spark.scoring.fleet_scores import FleetScores, score_fleet, scores
     from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
@@ -31,6 +32,7 @@ __all__ = [
     "score_fleet",
     "scores",
     "select_snapshots",
+    "skew_on_spark",
     "start_session",
 ]
 _HOMES = {
@@ -44,6 +46,7 @@ _HOMES = {
     "score_fleet": "scoring.fleet_scores",
     "scores": "scoring.fleet_scores",
     "select_snapshots": "io.snapshot_selection",
+    "skew_on_spark": "keys.key_skew",
     "start_session": "session",
 }
 

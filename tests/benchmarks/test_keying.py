@@ -5,14 +5,21 @@ import pytest
 from benchmarks.keying import (
     HASHED,
     MARKERS,
+    READ,
     SMOKE_KEYS,
+    Read,
     Skewed,
     hash_table,
     measure_hashing,
     measure_skew,
+    read_and_place,
+    read_table,
     skew_table,
+    write_sample,
 )
 from benchmarks.run import ROOT
+from planner.keys.formats.read_sample import read_sample
+from planner.keys.sample_options import SampleOptions
 
 
 @pytest.mark.parametrize("name", HASHED)
@@ -21,6 +28,27 @@ def test_every_partitioner_runs_small(name):
 
     assert (found.partitioner, found.keys, found.runs) == (name, SMOKE_KEYS, 1)
     assert f"| `{name}` | 3,000 | 1 |" in hash_table([found])
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_every_kind_of_sample_is_read_small(kind, tmp_path):
+    path = write_sample(kind, tmp_path, SMOKE_KEYS)
+
+    read_s, place_s, most = read_and_place(kind, path)
+
+    options = SampleOptions(key_type=None if kind == "text" else kind)
+    assert read_sample(path, options).num_keys == SMOKE_KEYS
+    assert min(read_s, place_s) >= 0
+    found = Read(
+        kind=kind,
+        keys=SMOKE_KEYS,
+        runs=1,
+        file_bytes=10**6,
+        read_cpu_s=read_s,
+        place_cpu_s=place_s,
+        peak_bytes=most,
+    )
+    assert "| 3,000 | 1 | 1 |" in read_table([found])
 
 
 @pytest.mark.spark

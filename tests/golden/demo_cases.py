@@ -97,6 +97,7 @@ rack = "soft"
 [operation.remove-brokers]
 rebalance = true
 """
+KEYS = "".join(f"customer-{n * n % 61}\n" for n in range(400))
 INPUTS: dict[str, Source] = {
     CLUSTER + ".gz": SNAPSHOT_FILE,
     "group.txt": GROUP,
@@ -106,13 +107,15 @@ INPUTS: dict[str, Source] = {
     "factors.toml": FACTORS.encode,
     "topics.json": TOPICS.encode,
     "election.json": ELECTION.encode,
+    "keys.txt": KEYS.encode,
     "own.toml": CONFIG.encode,
 }
 SCHEMAS = (
     "broker-types", "check", "config", "config-example", "demo", "elect", "error",
     "explain", "failures", "failures-scenario", "generate", "group",
     "group-assignment", "group-events", "group-list", "group-offsets", "group-show",
-    "group-what-if", "list", "partitions-audit", "partitions-size", "plan",
+    "group-what-if", "keys-grow", "keys-skew", "list", "partitions-audit",
+    "partitions-size", "plan",
     "preferred-election", "reassignment", "report", "scenarios", "score",
     "score-part", "size", "snapshot", "status", "verify", "waves", "what-if",
 )  # fmt: skip

@@ -558,6 +558,8 @@ def test_units_of_tables():
         ("m5.2xlarge", 3000),
         ("kafka.m5.4xlarge", 6000),
         ("kafka.m7g.16xlarge", 6000),
+        ("kafka.t3.small", 300),
+        ("express.m7g.2xlarge", 4000),
     ],
 )
 def test_replicas_that_an_msk_broker_may_hold(instance, most):

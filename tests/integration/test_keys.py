@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 
+import planner
 from assignment.partitioners import find_partitioner, place_records
 from assignment.partitioners.balls_into_bins import moved_share
 from assignment.partitioners.key_column import KeyColumn
@@ -35,6 +36,11 @@ LIBRDKAFKA = [
     *("fnv1a", "fnv1a_random"),
 ]
 ADAPTIVE = "partitioner.adaptive.partitioning.enable"
+NOT_IDEMPOTENT = "enable.idempotence=false"
+"""
+Else a producer that comes before a leader has heard of its new topic may send for ever:
+the leader refuses the first batch, takes the second, and the first is out of order.
+"""
 ROUND_ROBIN = "org.apache.kafka.clients.producer.RoundRobinPartitioner"
 
 
@@ -43,6 +49,7 @@ def java_places(
 ) -> list[int]:
     """Send a record per key with Java's producer; return the partition of each."""
     words = ["-" if key is None else key.hex() for key in keys]
+    settings = (NOT_IDEMPOTENT, *settings)
     said = cluster.run("Records", cluster.bootstrap, topic, *settings, "--", *words)
     return [int(line) for line in said.splitlines()]
 
@@ -207,18 +214,24 @@ def librdkafka_places(
     return [placed[row] for row in range(len(keys))]
 
 
-def test_records_without_keys_go_on_in_batches(shared_cluster: Cluster) -> None:
+@pytest.mark.parametrize("key", [None, b"k"], ids=["no-key", "ignored-keys"])
+def test_records_whose_keys_do_not_count_go_on_in_batches(
+    shared_cluster: Cluster, key: bytes | None
+) -> None:
     """As KIP-794 says: the partition changes after `batch.size` bytes."""
-    create(shared_cluster, "keys-none", 4)
+    topic = f"keys-in-batches-{key is None}"
+    create(shared_cluster, topic, 4)
     sizes = np.full(4000, 100, np.int64)
     # Otherwise a broker that is slow for a moment gets fewer of them.
-    settings = (f"{ADAPTIVE}=false", "batch.size=2000", "linger.ms=500")
+    settings = [f"{ADAPTIVE}=false", "batch.size=2000", "linger.ms=500"]
+    if key is not None:
+        settings.append("partitioner.ignore.keys=true")
 
     # A batch may end before it is full, so only the long run can be foretold.
-    placed = java_places(shared_cluster, "keys-none", [None] * 4000, *settings)
+    placed = java_places(shared_cluster, topic, [key] * 4000, *settings)
     ours = place_records(
         find_partitioner("builtin", batch_bytes=2000),
-        KeyColumn.of([None] * 4000),
+        KeyColumn.of([key] * 4000),
         4,
         sizes=sizes,
     ).tolist()
@@ -254,30 +267,70 @@ def grown_places(
     return second
 
 
+@pytest.mark.parametrize("counts", [(6, 8, 12), (6, 12)], ids=str)
 def test_a_topic_that_grows_moves_the_foretold_share(
-    shared_cluster: Cluster, tmp_path: Path
+    shared_cluster: Cluster, tmp_path: Path, counts: tuple[int, ...]
 ) -> None:
     keys = [f"order-{n}" for n in range(2000)]
     sample = tmp_path / "keys.txt"
     sample.write_text("\n".join(keys))
-    create(shared_cluster, "keys-grow", 6)
+    topic = f"keys-grow-{len(counts)}"
+    create(shared_cluster, topic, counts[0])
     words: list[bytes | None] = [key.encode() for key in keys]
-    before = java_places(shared_cluster, "keys-grow", words)
-    old = 6
+    before = java_places(shared_cluster, topic, words)
 
-    for new in (8, 12):
+    for old, new in pairwise(counts):
+        live = ("--bootstrap-server", shared_cluster.bootstrap, "--topic", topic)
+        answers = [
+            growth(sample, "--from", old, "--to", new),
+            growth(*live, "--to", new),
+        ]
         with KafkaAdminClient(bootstrap_servers=shared_cluster.bootstrap) as admin:
-            admin.create_partitions({"keys-grow": new})
-        after = grown_places(shared_cluster, "keys-grow", words, old)
+            admin.create_partitions({topic: new})
+        after = grown_places(shared_cluster, topic, words, old)
         moved = sum(a != b for a, b in zip(before, after, strict=True))
-        outcome = run_here(
-            *("keys", "grow", sample, "--from", old, "--to", new, "--format", "json")
-        )
-        found = json.loads(outcome.out)
 
-        assert found["keys_moved"] == moved
+        for found in answers:
+            assert (found["before"], found["after"]) == (old, new)
+            assert found["keys_moved"] == moved
         assert moved / 2000 == pytest.approx(moved_share(old, new), abs=0.04)
-        before, old = after, new
+        before = after
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_compacted"), [("delete", False), ("compact,delete", True)]
+)
+def test_a_live_growth_reads_the_policy_and_the_other_topics(
+    shared_cluster: Cluster, policy: str, is_compacted: bool
+) -> None:
+    topic = f"keys-policy-{is_compacted}"
+    changelog, joined = f"{topic}-store-changelog", f"{topic}-joined"
+    create(shared_cluster, changelog, 5)
+    create(shared_cluster, joined, 4)
+    shared_cluster.topics(
+        *("--create", "--topic", topic, "--partitions", "5"),
+        *("--config", f"cleanup.policy={policy}"),
+    )
+    java_places(shared_cluster, topic, KEYS)
+    live = {"bootstrap_servers": shared_cluster.bootstrap, "topic": topic}
+    words = ("--bootstrap-server", shared_cluster.bootstrap, "--topic", topic)
+
+    found = growth(*words, "--to", 10, "--joined-with", joined)
+    from_python = planner.keys_grow(new=10, joined_with=[joined], **live).document
+    skewed = planner.keys_skew(max_messages=10, **live).document
+
+    assert found == from_python
+    assert found["compacted"]["topic"] is is_compacted
+    assert changelog in found["streams_topics"]
+    assert any(f"{joined} has 4, and this topic 5" in note for note in found["notes"])
+    assert len(skewed["partitions"]) == 5
+    assert skewed["sample"]["records"] == 50
+
+
+def growth(*words: object) -> dict:
+    outcome = run_here("keys", "grow", *words, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
 
 
 def test_a_sample_of_the_last_records_is_weighed_by_the_logs(

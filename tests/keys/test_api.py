@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import planner
+from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 
 FRAME = {"key": ["a", "a", "b", None], "id": ["x", "y", "z", "z"]}
@@ -139,3 +140,54 @@ def test_as_many_keys_are_listed_as_asked_for(top):
     assert f"… and {rest} more; --top lists them" in repr(growth) or not top
     (compared,) = skew.document["compared"]
     assert len(compared["examples"]) == min(top, compared["keys_apart"])
+
+
+@pytest.mark.parametrize(
+    ("sample", "options", "words"),
+    [
+        pytest.param(["a"], {"bootstrap_servers": "h:1"}, "found both", id="both"),
+        pytest.param(None, {"partitions": 3}, "found neither", id="neither"),
+        pytest.param(
+            None, {"bootstrap_servers": "h:1"}, "topic: must name", id="no-topic"
+        ),
+        pytest.param(["a"], {}, "partitions: must be given", id="no-count"),
+        pytest.param(
+            ["a"], {"partitions": 3, "max_keys": 5}, "samples in files", id="counters"
+        ),
+        pytest.param(
+            ["a"], {"partitions": 3, "spark": object()}, "samples in files", id="spark"
+        ),
+        pytest.param(
+            "k", {"partitions": 3, "spark": 1, "max_keys": 5}, "one process", id="two"
+        ),
+        pytest.param(
+            "k", {"partitions": 3, "spark": 1, "away": [1]}, "spreads", id="paces"
+        ),
+    ],
+)
+def test_samples_from_two_places_or_none_are_refused(sample, options, words):
+    with pytest.raises(BadInputError, match=words):
+        planner.keys_skew(sample, **options)
+
+
+@pytest.mark.parametrize(
+    ("sample", "options", "words"),
+    [
+        pytest.param(["a"], {}, "arguments: old: must be given", id="no-count"),
+        pytest.param(["a"], {"old": 9}, "arguments: new: must be over", id="shrinks"),
+        pytest.param(None, {"old": 3}, "found neither", id="neither"),
+    ],
+)
+def test_a_growth_names_its_arguments(sample, options, words):
+    with pytest.raises(BadInputError, match=words):
+        planner.keys_grow(sample, new=6, **options)
+
+
+def test_the_count_before_a_growth_is_that_of_the_snapshot():
+    snapshot = planner.read_snapshot(SNAPSHOT_FILE)
+    topics = snapshot.partitions["topic"].to_pylist()
+    count = topics.count(topics[0])
+
+    found = planner.keys_grow(["a"], new=9 * count, snapshot=snapshot, topic=topics[0])
+
+    assert found.document["before"] == count

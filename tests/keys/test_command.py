@@ -4,7 +4,7 @@ import pytest
 
 import planner
 from planner.demo import SNAPSHOT_FILE
-from planner.keys.growth_document import KeysGrowRecord
+from planner.keys.growth.growth_document import KeysGrowRecord
 from planner.keys.skew_document import KeysSkewRecord
 from planner.snapshot import read_snapshot
 from support.commands import run

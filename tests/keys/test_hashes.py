@@ -1,20 +1,24 @@
 """Hashes of keys, bit for bit: Kafka's vectors, other clients' vectors, oracles."""
 
+import gzip
+import json
 import zlib
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assignment.partitioners import key_hashes
+from assignment.partitioners import find_partitioner, key_hashes
 from assignment.partitioners.java_clients import JavaDefault
 from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_prefix
 from assignment.partitioners.key_hashes import crc32, fnv1a, murmur2
 from assignment.partitioners.librdkafka import fnv1a_hashes
 from support.golden import golden_lines
 
+SARAMA = Path(__file__).parents[1] / "data" / "sarama" / "vectors.jsonl.gz"
 KEYS = st.lists(st.binary(max_size=20) | st.none(), max_size=20)
 
 
@@ -58,6 +62,21 @@ def test_murmur2_and_partitions_are_those_of_kafkas_classes():
     for row, line in enumerate(lines):
         found = place(line["input"]["partitions"])[row]
         assert found == line["output"]["partition"], line["case"]
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [("sarama", "hash"), ("sarama-reference", "reference")]
+)
+def test_partitions_of_sarama_are_those_of_its_own_partitioners(name, field):
+    with gzip.open(SARAMA, mode="rt") as file:
+        lines = [json.loads(line) for line in file]
+    keys = KeyColumn.of(bytes.fromhex(line["key_hex"]) for line in lines)
+
+    place = find_partitioner(name).partitions_for(keys)
+
+    assert len(lines) >= 800
+    for row, line in enumerate(lines):
+        assert place(line["partitions"])[row] == line[field], line
 
 
 @pytest.mark.parametrize("plain_bytes", [0, 10**9], ids=["compiled", "plain"])

@@ -1,20 +1,14 @@
 """The page on keys shows what the commands print, and figures of its own tables."""
 
-import os
 import re
-import shlex
 from pathlib import Path
 
 from assignment.partitioners.balls_into_bins import expected_max_over_mean, moved_share
-from support.commands import run
+from support.printed_page import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "keys.md"
 FILE = re.compile(r"`([\w.]+)`:\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINES = re.compile(r"`([\w.]+)` has ([\d,]+) lines `(.*?)`")
-BLOCK = re.compile(
-    r"^```sh\n(?P<command>[^\n]*)\n```\n\n```\n(?P<shown>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
 ROW = re.compile(r"^\| ([\d,]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
 
 
@@ -28,17 +22,7 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
         repeated = f"{line}\n" * int(count.replace(",", ""))
         Path(name).write_text(repeated, encoding="utf-8")
 
-    def answered(block):
-        outcome = run(capsys, *shlex.split(block["command"])[1:])
-        assert outcome.code == 0, outcome.err
-        return f"```sh\n{block['command']}\n```\n\n```\n{outcome.out}```"
-
-    printed = BLOCK.sub(answered, text)
-    # To write the page anew: PLANNER_WRITE_PAGES=1 pytest tests/keys/test_page.py
-    if os.environ.get("PLANNER_WRITE_PAGES"):
-        PAGE.write_text(printed, encoding="utf-8")
-    assert len(BLOCK.findall(text)) == 6
-    assert printed == text
+    check_page(PAGE, capsys, 8)
 
 
 def test_figures_of_the_page_are_those_of_the_theory():

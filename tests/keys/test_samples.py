@@ -1,6 +1,8 @@
 """Samples in files: formats, serializers, and what is refused."""
 
 import gzip
+import os
+import threading
 import uuid
 
 import pyarrow as pa
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
+from planner.keys.formats import line_samples
 from planner.keys.formats.read_sample import SampleBuilder, read_sample
 from planner.keys.key_types import (
     KEY_TYPES,
@@ -94,6 +97,47 @@ def test_output_of_the_console_consumer_gives_keys_and_partitions(tmp_path):
 
     assert records_of(sample) == [(b"k1", 16), (None, 5)]
     assert sample.partitions.tolist() == [3, 0]
+
+
+HEADED = "k:v\tk1\tv\nk:v\tk2\tv\nNO_HEADERS\tk3\tv\nk:v\tk4\tv\n"
+
+
+def test_headers_and_keys_are_distinguished_by_the_whole_file(tmp_path, monkeypatch):
+    """A record without headers may be far below the first one."""
+    monkeypatch.setattr(line_samples, "LINES_PER_BATCH", 1)
+
+    sample = console(tmp_path, HEADED)
+
+    assert [key for key, _ in records_of(sample)] == [b"k1", b"k2", b"k3", b"k4"]
+    other = console(tmp_path, "h\tNO_HEADERS\tk\n")
+    assert [key for key, _ in records_of(other)] == [b"h"]
+
+
+def test_a_pipe_whose_headers_are_seen_too_late_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(line_samples, "LINES_PER_BATCH", 1)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(HEADED,))
+    writer.start()
+
+    with pytest.raises(BadInputError, match="those of lines before it") as caught:
+        read_sample(pipe, SampleOptions(sample_format="console"))
+
+    writer.join()
+    assert caught.value.problems[0].place == "line 3"
+
+
+@pytest.mark.parametrize(("most", "is_long"), [(14, True), (15, False)])
+def test_the_prefix_of_a_schema_counts_for_the_length_of_a_key(most, is_long):
+    builder = SampleBuilder("s", SampleOptions(most_bytes=most, schema_id=7))
+
+    builder.add(SampleRows(keys=pa.array(["x" * 10, None])))
+
+    assert [each.value for each in builder.problems.found] == ['"15 bytes"'] * is_long
+    whole = SampleOptions(most_bytes=10, schema_id=7)
+    serialized = SampleBuilder("s", whole, is_serialized=True)
+    serialized.add(SampleRows(keys=pa.array([b"\0\0\0\0\x07abcde"])))
+    assert not serialized.problems.found
 
 
 def console(tmp_path, text, **options):

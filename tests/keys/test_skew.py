@@ -16,10 +16,12 @@ from keys.test_partitioners import ORACLES
 from planner.errors import BadInputError
 from planner.keys.formats.read_sample import SampleBuilder
 from planner.keys.keys_request import SkewRequest, answer_skew
+from planner.keys.keys_screen import skew_screen
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleRows
 from planner.keys.skew_causes import DecidingKeys
 from planner.keys.skew_document import skew_document
+from planner.text.format import percent_text
 
 KEYS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40)
 
@@ -325,28 +327,139 @@ def test_a_partition_read_whole_is_no_estimate():
         assert row["low"] == row["share"] == row["high"]
 
 
+class DrawnTopic:
+    """A topic of two partitions, and samples of as many records of each."""
+
+    def __init__(self, rng) -> None:
+        self.rng = rng
+        self.keys = [rng.zipf(1.5, 5_000) % 50, rng.integers(0, 50, 1_000)]
+        # Records of a key are alike: hot keys have larger ones.
+        self.sizes = [
+            (100 / (1 + keys % 7) + rng.gamma(2, 50, len(keys))).astype(int)
+            for keys in self.keys
+        ]
+        self.every = np.concatenate(self.keys)
+
+    def sample(self, read):
+        rows = [self.rng.choice(len(keys), read, replace=False) for keys in self.keys]
+        pairs = list(zip(self.keys, self.sizes, rows, strict=True))
+        return sample_of(
+            [str(key) for keys, _, at in pairs for key in keys[at].tolist()],
+            [size for _, sizes, at in pairs for size in sizes[at].tolist()],
+            [0] * read + [1] * read,
+            [len(keys) / read for keys in self.keys for _ in range(read)],
+        )
+
+    def totals(self, count):
+        """Return true records and bytes on each partition."""
+        on = [partition_of(str(key), count) for key in self.every.tolist()]
+        sizes = np.concatenate(self.sizes)
+        return np.bincount(on, minlength=count), np.bincount(on, sizes, count)
+
+
 @pytest.mark.parametrize("read", [20, 200])
 def test_bounds_of_estimated_shares_hold_in_95_of_100_samples(read):
-    rng = np.random.default_rng(11)
-    topic = [rng.zipf(1.5, 5_000) % 50, rng.integers(0, 50, 1_000)]
-    every = np.concatenate(topic)
-    held, tried = 0, 0
+    topic = DrawnTopic(np.random.default_rng(11))
+    held: dict[str, list[bool]] = {"records": [], "bytes": [], "max": []}
+
     for _ in range(60):
-        drawn = [rng.choice(keys, read, replace=False) for keys in topic]
-        sample = sample_of(
-            [str(key) for key in np.concatenate(drawn).tolist()],
-            None,
-            [0] * read + [1] * read,
-            [len(topic[0]) / read] * read + [len(topic[1]) / read] * read,
+        found = skew_of(topic.sample(read), 4, num_hot=3)
+        records, sizes = topic.totals(4)
+        for row in found["partitions"]:
+            at = row["partition"]
+            exact = records[at] / records.sum(), sizes[at] / sizes.sum()
+            held["records"].append(row["low"] <= exact[0] <= row["high"])
+            held["bytes"].append(row["bytes_low"] <= exact[1] <= row["bytes_high"])
+        for key in found["hot_keys"] if read > 20 else ():
+            exact = (topic.every == int(key["key"])).mean()
+            held["records"].append(key["low"] <= exact <= key["high"])
+        for name, sums in (("", records), ("bytes_", sizes)):
+            low, high = (found[f"{name}max_over_mean_{s}"] for s in ("low", "high"))
+            assert low <= found[f"{name}max_over_mean"] <= high
+            held["max"].append(low <= sums.max() / sums.mean() <= high)
+
+    assert {name for name, each in held.items() if np.mean(each) < 0.92} == set()
+
+
+@given(st.data())
+def test_bounds_of_bytes_are_those_of_cochrans_formula(data):
+    """Of the combined ratio estimator, record by record."""
+    records = st.tuples(
+        st.sampled_from("abcdef"), st.integers(1, 99), st.integers(0, 2)
+    )
+    drawn = data.draw(st.lists(records, min_size=1, max_size=30))
+    sizes = {number: data.draw(st.integers(30, 60)) for number in range(3)}
+    read = Counter(number for _, _, number in drawn)
+    weights = [sizes[number] / read[number] for _, _, number in drawn]
+    keys, values, partitions = (list(each) for each in zip(*drawn, strict=True))
+
+    found = skew_of(sample_of(keys, values, partitions, weights), 2)
+
+    total = sum(w * v for w, v in zip(weights, values, strict=True))
+    for row in found["partitions"]:
+        share = row["bytes_share"]
+        variance = sum(
+            sizes[number] ** 2
+            * (1 - count / sizes[number])
+            * np.var(differences(drawn, number, row["partition"], share), ddof=1)
+            / (count + 2)
+            for number, count in read.items()
         )
-        found = skew_of(sample, 4, num_hot=3)
-        truth = Counter(partition_of(str(key), 4) for key in every.tolist())
-        rows = [(row, truth[row["partition"]]) for row in found["partitions"]]
-        hot = [(row, (every == int(row["key"])).sum()) for row in found["hot_keys"]]
-        for row, count in (*rows, *(hot if read > 20 else [])):
-            held += row["low"] <= count / len(every) <= row["high"]
-            tried += 1
-    assert held / tried > 0.92
+        half = 1.959964 * variance**0.5 / total
+        expected = (max(share - half, 0), min(share + half, 1))
+        assert (row["bytes_low"], row["bytes_high"]) == pytest.approx(
+            expected, abs=1e-4
+        )
+
+
+def differences(drawn, number, partition, share):
+    """Return the bytes in a partition less its part of all, with two records more."""
+    own = [(key, size) for key, size, other in drawn if other == number]
+    mean = sum(size for _, size in own) / len(own)
+    return [
+        *(size * ((partition_of(key, 2) == partition) - share) for key, size in own),
+        *(mean * (1 - share), -mean * share),
+    ]
+
+
+def test_bounds_of_the_skew_hold_for_all_partitions_at_once():
+    """The more partitions, the more deviations: Bonferroni's inequality."""
+    topic = DrawnTopic(np.random.default_rng(3))
+
+    for count in (1, 4, 40):
+        found = skew_of(topic.sample(100), count)
+        rows = found["partitions"]
+        low, high = found["max_over_mean_low"], found["max_over_mean_high"]
+        assert low <= max(1, count * max(row["low"] for row in rows)) + 1e-6
+        assert high >= count * max(row["high"] for row in rows) - 1e-3
+        assert 1 <= low <= found["max_over_mean"] <= high <= count
+
+
+def test_a_skew_that_is_no_estimate_has_no_bounds():
+    found = skew_of(sample_of(["a", "b"], [1, 2]), 2)
+
+    names = ("max_over_mean", "bytes_max_over_mean")
+    assert {found[f"{name}_{side}"] for name in names for side in ("low", "high")} == {
+        None
+    }
+    assert {row["bytes_low"] for row in found["partitions"]} == {None}
+    unsized = skew_of(sample_of(["a", "b"], None, [0, 0], [2.0, 2.0]), 2)
+    assert unsized["max_over_mean_low"] is not None
+    assert unsized["bytes_max_over_mean_low"] is None
+    assert {row["bytes_high"] for row in unsized["partitions"]} == {None}
+
+
+def test_the_screen_shows_the_bounds_of_an_estimated_skew():
+    sample = sample_of(["a"] * 8 + ["b"] * 8, [5] * 16, [0] * 16, [10.0] * 16)
+
+    found = skew_of(sample, 3)
+    shown = " ".join(" ".join(skew_screen(found)).split())
+
+    low, high = found["max_over_mean_low"], found["max_over_mean_high"]
+    assert f"x the mean ({low:.3f} to {high:.3f}), by bytes" in shown
+    row = found["partitions"][1]
+    text = f"{percent_text(row['bytes_low'])} to {percent_text(row['bytes_high'])}"
+    assert text in shown
 
 
 def test_keys_under_two_schemas_are_noted():

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import planner
+import planner.spark
 from keys.test_skew import skew_of
 from planner.errors import BadInputError
 from planner.keys.formats.read_sample import read_sample
@@ -94,16 +96,137 @@ def test_figures_are_those_without_spark(
         ),
         ("bytes", [b"\xff\0", b"", b"\xff\0"]),
         ("base64", ["AAEC", "AAEC", "AA=="]),
+        ("hex", ["00ff", "00FF", "", None]),
+        ("avro-string", ["a", "", "é" * 70, None, "a"]),
+        ("avro-long", ["-1", "-01", "300", None]),
+        ("string", pa.array([7, 8, 7], pa.int32())),
+        ("bytes", pa.array([b"ab", b"cd", b"ab"], pa.binary(2))),
     ],
 )
 def test_types_of_keys_are_those_without_spark(spark, tmp_path, key_type, column):
     path = tmp_path / "keys.parquet"
     pq.write_table(pa.table({"key": column}), path)
 
-    found = on_spark(spark, path, 5, "default", key_type=key_type)
+    # It takes no key for an empty one, and so places every record.
+    found = on_spark(spark, path, 5, "murmur2", key_type=key_type)
 
     sample = read_sample(path, SampleOptions(key_type=key_type))
-    assert comparable(found) == comparable(skew_of(sample, 5, "default"))
+    assert comparable(found) == comparable(skew_of(sample, 5, "murmur2"))
+
+
+@settings(
+    max_examples=6,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    keys=st.lists(st.sampled_from(["", "a", "b", "c", None]), min_size=1, max_size=40),
+    count=st.integers(1, 9),
+)
+def test_records_without_keys_that_share_a_partition_are_as_without_spark(
+    spark, tmp_path, keys, count
+):
+    """These clients take no key for an empty one."""
+    path = tmp_path / f"n{next(SAMPLES)}.parquet"
+    column = pa.array(keys, pa.string())
+    pq.write_table(pa.table({"key": column, "bytes": [5] * len(keys)}), path)
+    names = ("consistent", "murmur2", "fnv1a")
+
+    found = on_spark(spark, path, count, *names, sweep="2-4", num_hot=20)
+
+    alone = skew_of(
+        read_sample(path, SampleOptions()), count, *names, sweep="2-4", num_hot=20
+    )
+    assert comparable(found) == comparable(alone)
+
+
+@pytest.mark.parametrize("is_table", [False, True], ids=["orc", "table"])
+def test_other_formats_of_spark_give_the_figures_of_parquet(spark, tmp_path, is_table):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": [*"abca", None], "bytes": [1, 2, 3, 4, 5]}), path)
+    rows = spark.read.parquet(str(path))
+    kind = None
+    if is_table:
+        rows.write.saveAsTable("sampled_keys", path=str(tmp_path / "table"))
+        other = "table:sampled_keys"
+    else:
+        kind, other = "orc", tmp_path / "orc"
+        rows.write.orc(str(other))
+
+    found = on_spark(spark, other, 3, "consistent", sample_format=kind)
+
+    if is_table:
+        spark.sql("drop table sampled_keys")
+    expected = on_spark(spark, path, 3, "consistent")
+    for document in (found, expected):
+        document["sample"].pop("source")
+    assert comparable(found) == comparable(expected)
+    alone = skew_of(read_sample(path, SampleOptions()), 3, "consistent")
+    alone["sample"].pop("source")
+    assert comparable(expected) == comparable(alone)
+
+
+OWN = """
+def by_length(key, count):
+    return len(key or b"") % count
+
+def fails(key, count):
+    return 1 // 0
+"""
+
+
+@pytest.fixture(scope="module")
+def own_module(spark, tmp_path_factory):
+    """A module of the user, which tasks have too."""
+    folder = tmp_path_factory.mktemp("own")
+    path = folder / "own_partitioners.py"
+    path.write_text(OWN)
+    spark.sparkContext.addPyFile(str(path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        yield "own_partitioners"
+
+
+def test_a_partitioner_of_the_user_runs_in_tasks(spark, tmp_path, own_module):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": ["a", "bb", "cc", "ddd", None]}), path)
+    name = f"{own_module}:by_length"
+
+    found = on_spark(spark, path, 3, name, "default")
+
+    alone = skew_of(read_sample(path, SampleOptions()), 3, name, "default")
+    alone["compared"][0].pop("max_over_mean")
+    found["compared"][0].pop("max_over_mean")
+    assert comparable(found) == comparable(alone)
+
+
+def test_a_partitioner_of_the_user_that_fails_is_one_line(spark, tmp_path, own_module):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": [f"k{n}" for n in range(100)]}), path)
+
+    with pytest.raises(BadInputError) as caught:
+        on_spark(spark, path, 3, f"{own_module}:fails")
+
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.place) == ("command line", "--partitioner")
+    assert problem.rule.startswith(f"{own_module}:fails raised ZeroDivisionError for b")
+    with pytest.raises(BadInputError) as alone:
+        skew_of(read_sample(path, SampleOptions()), 3, f"{own_module}:fails")
+    assert caught.value.message == alone.value.message
+
+
+def test_a_partitioner_that_tasks_do_not_have_is_one_line(spark, tmp_path, monkeypatch):
+    (tmp_path / "only_here.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": ["a", "b"]}), path)
+
+    with pytest.raises(BadInputError) as caught:
+        on_spark(spark, path, 3, "only_here:by_length")
+
+    (problem,) = caught.value.problems
+    assert "a task of Spark cannot load a partitioner" in problem.rule
+    assert "No module named 'only_here'" in problem.rule
 
 
 @pytest.mark.parametrize("encoding", ["us-ascii", "iso-8859-1", "utf-16", "UTF8"])
@@ -148,6 +271,29 @@ def test_many_keys_in_many_tasks_are_counted_exactly(spark, tmp_path):
     sample = read_sample(path, SampleOptions(key_type="long"))
     alone = skew_of(sample, 12, "default", "fnv1a", num_hot=50)
     assert comparable(found, with_keys=False) == comparable(alone, with_keys=False)
+
+
+@pytest.mark.parametrize(
+    ("key_type", "most"), [("string", 2 * (2 + 3 + 10 + 1 + 10)), ("int", 2 * 10)]
+)
+def test_the_driver_receives_no_more_rows_with_more_keys(spark, key_type, most):
+    """Of two tasks: sums and hottest keys, or the first wrong keys of each."""
+    counts = [collected_rows(spark, n, key_type) for n in (1000, 30_000)]
+
+    assert counts[0] == counts[1] <= most
+
+
+def collected_rows(spark, num_keys, key_type):
+    """Return the rows of all tasks for as many distinct keys, which are no integers."""
+    from planner.spark.keys.distinct_sums import SumTask
+    from planner.spark.keys.key_skew import sum_distinct
+    from planner.spark.keys.read_keys import distinct_rows
+
+    rows = spark.range(num_keys).selectExpr("concat('k', id) as key")
+    options = SampleOptions(key_type=key_type)
+    task = SumTask(names=["default", "fnv1a"], num_partitions=6, has_sizes=False)
+    found = sum_distinct(distinct_rows(rows, options), task, options)
+    return sum(map(len, found.values()))
 
 
 @pytest.mark.parametrize(
@@ -251,3 +397,16 @@ def test_the_command_prints_the_same_document(spark, tmp_path, capsys):
     assert comparable(json.loads(with_spark.out)) == comparable(without.document)
     refused = run(capsys, "keys", "skew", "--partitions", 3, "--spark")
     assert refused.code == 2
+
+
+def test_python_gives_the_same_document_with_a_session(spark, tmp_path):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": list("abca")}), path)
+
+    with_spark = planner.keys_skew(path, partitions=3, sweep=[2, 4], spark=spark)
+    without = planner.keys_skew(path, partitions=3, sweep=[2, 4])
+
+    assert comparable(dict(with_spark.document)) == comparable(dict(without.document))
+    assert planner.spark.skew_on_spark.__name__ == "skew_on_spark"
+    with pytest.raises(BadInputError, match="cannot read it"):
+        planner.keys_skew(tmp_path / "no-such", partitions=3, spark=spark)

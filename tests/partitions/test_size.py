@@ -3,9 +3,14 @@
 import dataclasses
 import typing
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import planner
+from placement.partition_counts.count_limits import even_parts
+from placement.partition_counts.count_task import Load
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.partitions.size_document import PartitionsSizeRecord
@@ -109,6 +114,89 @@ def test_the_type_of_an_msk_broker_limits_replicas(capsys):
     assert document["largest"] == 1500
 
 
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("t3.small", 300), ("kafka.m7g.2xlarge", 3000), ("express.m7g.16xlarge", 32_000)],
+)
+def test_types_of_msk_brokers_have_their_replicas(name, most, capsys):
+    document = size(capsys, "--brokers", 3, "--instance-type", name)
+
+    assert document["largest"] == most
+
+
+def test_an_express_broker_has_the_network_that_amazon_recommends(capsys):
+    """45 MB/s in and 90 MB/s out on three express.m7g.large, as in Amazon's example."""
+    words = ("--brokers", 3, "--producer-rate", "5MB/s", "--read", "90MB/s")
+    express = ("--instance-type", "express.m7g.large", "--headroom", 1)
+
+    fits = size(capsys, *words, "--throughput", "45MB/s", *express)
+    not_fit = size(capsys, *words, "--throughput", "47MB/s", *express, code=4)
+
+    uses = limits(counts(fits)[fits["recommended"]])
+    assert (uses["in"]["used"], uses["in"]["most"]) == (45e6, 3 * 15.6e6)
+    assert (uses["out"]["used"], uses["out"]["most"]) == (60e6, 31.2e6 + 2 * 15.6e6)
+    assert not_fit["conflict"] == ["in"]
+    assert any("15.6 MB/s from producers" in one["text"] for one in fits["assumptions"])
+    given = size(capsys, *words, *express, "--broker-in", "1GB/s")
+    assert limits(counts(given)[3])["in"]["most"] == 0.8e9
+
+
+def test_a_total_order_needs_one_partition(capsys):
+    rates = ("--producer-rate", "10MB/s", "--consumer-rate", "10MB/s")
+
+    one = size(capsys, "--brokers", 3, "--throughput", "4MB/s", *rates, "--total-order")
+    none = size(
+        *(capsys, "--brokers", 3, "--throughput", "9MB/s", *rates, "--total-order"),
+        code=4,
+    )
+
+    assert (one["recommended"], one["largest"], one["total_order"]) == (1, 1, True)
+    assert "A total order of the records needs one partition." in one["reasons"]
+    assert none["conflict"] == ["producer", "order"]
+    assert any("do without a total order" in reason for reason in none["reasons"])
+
+
+@pytest.mark.parametrize(("share", "expected"), [("10%", 6), ("0.2", 6), ("25%", None)])
+def test_the_hottest_key_bounds_what_partitions_carry(share, expected, capsys):
+    """Any partitions at 5 MB/s carry 20 MB/s alone, if one has a quarter."""
+    words = ("--brokers", 3, "--throughput", "25MB/s", "--headroom", 1)
+    rates = ("--producer-rate", "5MB/s", "--retention", "1h", "--hottest-key", share)
+
+    document = size(capsys, *words, *rates, code=0 if expected else 4)
+
+    assert document["recommended"] == expected
+    assert document["conflict"] == ([] if expected else ["producer"])
+    assert document["hottest_key"] in {0.1, 0.2, 0.25}
+    assert any("do not make the busiest one" in each for each in document["reasons"])
+
+
+def test_the_hottest_key_is_taken_from_a_document_of_keys_skew(capsys, tmp_path):
+    sample, path = tmp_path / "keys.txt", tmp_path / "skew.json"
+    sample.write_text("a\na\nb\nc\nd\n")
+    for top in ("10", "0"):
+        words = ("--partitions", 4, "--top", top, "--format", "json")
+        path.write_text(run(capsys, "keys", "skew", sample, *words).out)
+
+        document = size(capsys, "--brokers", 3, "--keys-skew", path)
+
+        assert document["hottest_key"] == pytest.approx(0.4, abs=1e-6)
+        (reason,) = [r for r in document["reasons"] if "hottest key" in r]
+        assert "more than 3 partitions" in reason
+    words = ("--partitions", 4, "--partitioner", "roundrobin", "--format", "json")
+    path.write_text(run(capsys, "keys", "skew", sample, *words).out)
+    none = size(capsys, "--brokers", 3, "--keys-skew", path)
+    assert none["hottest_key"] is None
+
+
+@given(st.floats(0.01, 1), st.floats(1, 3), st.integers(1, 500))
+def test_more_partitions_than_the_hottest_key_fills_change_nothing(share, skew, count):
+    load = Load(producer_rate=1.0, skew=skew, hottest_share=share)
+    parts = even_parts(load, np.arange(1, 501))
+
+    assert parts[count - 1] == pytest.approx(min(count / skew, 1 / share))
+    assert (np.diff(parts) >= 0).all()
+
+
 def test_without_a_count_the_smallest_reason_is_given(capsys):
     document = size(
         capsys,
@@ -165,6 +253,18 @@ def test_every_problem_of_the_options_is_named(capsys):
             ("--brokers", 3, "--candidates", "200000"), "--candidates", id="too-large"
         ),
         pytest.param(("--brokers", 3, "--read", "=5MB/s"), "--read", id="no-name"),
+        pytest.param(
+            ("--brokers", 3, "--hottest-key", "0"), "--hottest-key", id="no-share"
+        ),
+        pytest.param(
+            ("--brokers", 3, "--keys-skew", "none.json"), "--keys-skew", id="no-file"
+        ),
+        pytest.param(
+            ("--brokers", 3, "--keys-skew", SNAPSHOT_FILE), "--keys-skew", id="no-skew"
+        ),
+        pytest.param(
+            ("--brokers", 3, "--unkeyed", "--total-order"), "--unkeyed", id="no-order"
+        ),
         pytest.param(
             ("--brokers", 3, "--throughput", "0"), "--throughput", id="no-rate"
         ),

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from placement.model.cluster import BrokerState
 from placement.score import score_cluster
 from planner.score.make_score import Scored, age_s
+from planner.score.partition_skew import skew_documents
+from planner.score.score_document import score_document
 from planner.score.score_screen import MOST_BROKERS, bar, score_screen
 from planner.text.format import SCREEN_WIDTH
 from support.clusters import Dir, clusters, make_state
@@ -185,9 +187,32 @@ def test_a_topic_with_a_hot_partition_points_to_its_keys(rates, sizes, text):
 
     found = [line for line in lines if line.startswith("Skew")]
     assert len(found) == (text is not None)
-    command = "kafka-planner keys skew --bootstrap-server H:P --topic orders"
+    command = "kafka-planner keys skew --bootstrap-server HOST:PORT --topic orders"
     assert any(command in line for line in lines) == (text is not None)
     assert text is None or text in found[0]
+
+
+def test_the_document_lists_skewed_topics_with_the_command_for_each():
+    topics = {"a": [[0], [1], [0]], "b c": [[0], [1], [0]], "even": [[0], [1], [0]]}
+    rates = [500.0, 1, 1, 900, 1, 1, 5, 5, 5]
+    state = make_state(topics, racks="ab", in_rate=rates, size_bytes=5)
+    scored = Scored(
+        score=score_cluster(state), cluster_id="c", taken_at=None, data_age_s=None
+    )
+
+    document = score_document(scored)
+
+    first, second = document["skewed_topics"]
+    assert (first["topic"], second["topic"]) == ("b c", "a")
+    assert first == {
+        "topic": "b c",
+        "partitions": 3,
+        "resource": "in",
+        "max_over_mean": pytest.approx(900 / 902 * 3, abs=1e-6),
+        "command": "kafka-planner keys skew --bootstrap-server HOST:PORT --topic 'b c'",
+    }
+    even = make_state({"a": [[0], [1]]}, racks="ab", in_rate=5.0, size_bytes=5)
+    assert not skew_documents(score_cluster(even))
 
 
 def test_hot_partitions_of_quiet_topics_and_of_kafkas_own_are_left_out():

@@ -386,6 +386,46 @@ def test_more_partitions_share_what_there_was():
     assert np.equal(variant.data, Data.EMPTY).sum() == 6
 
 
+@pytest.mark.parametrize(
+    ("rates", "change", "words"),
+    [
+        pytest.param(
+            [30.0, 10.0, 5.0, 5.0],
+            {"topics": "a", "count": 4},
+            ["a: 2 to 4 partitions: the busiest has 1.50 x the mean rate today"],
+            id="known",
+        ),
+        pytest.param(
+            [np.nan, 10.0, 5.0, 5.0],
+            {"topics": "a", "count": 4},
+            ["a: 2 to 4 partitions: rates are not known"],
+            id="unknown",
+        ),
+        pytest.param(
+            [30.0, 10.0, 45.0, 5.0],
+            {"factor": 2},
+            ["more partitions of 2 topics: b has 1.80 x the mean rate today"],
+            id="several",
+        ),
+        pytest.param(
+            [30.0, 10.0, np.nan, 5.0],
+            {"factor": 2},
+            ["a has 1.50 x", "rates of 1 topic are not known"],
+            id="some-unknown",
+        ),
+        pytest.param([1.0] * 4, {"count": 2}, [], id="no-more"),
+    ],
+)
+def test_more_partitions_note_the_skew_that_is_known(rates, change, words):
+    state = make_state({"a": [[0], [1]], "b": [[0], [1]]}, racks="ab", in_rate=rates)
+
+    variant = changed(state, {"change": "partitions", **change})
+
+    notes = [note for note in variant.notes if "partitions" in note]
+    assert len(notes) == (1 if words else 0)
+    assert all(each in notes[0] for each in (*words, 'change = "keys"') if words)
+
+
 def test_a_new_topic_stands_between_the_others_by_name():
     topic = {
         "change": "new-topic",

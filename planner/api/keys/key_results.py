@@ -1,42 +1,42 @@
 """Skew and growth of keys from Python, with results as tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from planner.api.errors import named_as_arguments
+from planner.api.keys.sample_sources import AnySample, SampleSource
 from planner.api.table import Screen, Table
 from planner.errors import BadInputError, InputProblem
 from planner.keys.broker_paces import PacesRequest
-from planner.keys.formats.read_sample import SampleBuilder, read_sample
-from planner.keys.growth_document import growth_document
-from planner.keys.key_types import is_key_type
-from planner.keys.keys_request import (
-    SkewRequest,
-    answer_growth,
-    answer_skew,
-    topic_facts,
-)
+from planner.keys.growth.growth_document import growth_document
+from planner.keys.growth.growth_request import answer_growth
+from planner.keys.growth.topic_facts import known_topics, topic_facts
+from planner.keys.key_skew import KeySkew
+from planner.keys.keys_request import MOST_PARTITIONS, SkewRequest, answer_skew
 from planner.keys.keys_screen import growth_screen, skew_screen
 from planner.keys.sample_options import MOST_MESSAGE_BYTES, SampleOptions
-from planner.keys.sample_rows import SampleRows, no_column, untyped_numbers
 from planner.keys.skew_document import skew_document
 from planner.keys.streamed.stream_skew import stream_skew
 from planner.report.charts.key_pictures import key_pictures
 from planner.report.notebook_charts import chart_of, svg_charts
 from planner.snapshot import Snapshot
 
-_SAMPLE = "sample"
-AnySample = str | PathLike[str] | Iterable[str | int | bytes | None]
-"""
-Path of a sample, or keys themselves, one per record; `None` for no key.
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-A DataFrame of pandas or polars, or an Arrow table, is read at its key column.
-"""
+_PARTITIONS, _FROM = "--partitions", "--from"
+_ARGUMENTS = {
+    "no_adaptive": "adaptive",
+    "bootstrap_server": "bootstrap_servers",
+    "from": "old",
+    "to": "new",
+}
+"""Arguments by the names of their options, where the two differ."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,9 +99,9 @@ class KeysResult(Screen):
 
 
 def keys_skew(
-    sample: AnySample,
+    sample: AnySample | None = None,
     *,
-    partitions: int,
+    partitions: int | None = None,
     partitioner: str | Sequence[str] = "default",
     key_type: str | None = None,
     key_column: str = "key",
@@ -120,6 +120,11 @@ def keys_skew(
     adaptive: bool = True,
     availability_timeout: int = 0,
     seed: int = 1,
+    bootstrap_servers: str | None = None,
+    command_config: str | PathLike[str] | None = None,
+    max_messages: int = 10_000,
+    timeout_s: float = 30.0,
+    spark: "SparkSession | None" = None,
 ) -> KeysResult:
     """
     Find the share of each partition, the hottest keys, and the causes of skew.
@@ -127,9 +132,9 @@ def keys_skew(
     Parameters
     ----------
     sample
-        Path of a sample, or the keys of records.
+        Path of a sample, or the keys of records; `None` for a live topic.
     partitions
-        Partitions of the topic.
+        Partitions of the topic; `None` for those of a live topic.
     partitioner
         Name, or names, the first of which the others are compared with.
     key_type, key_column, key_encoding, schema_id
@@ -138,7 +143,7 @@ def keys_skew(
     sample_format
         Format of a file; by default that of its name.
     topic
-        Topic of the sample: records of others are refused.
+        Topic of the sample: records of others are refused. Live, the topic to read.
     record_bytes
         Bytes of each record where the sample has none; 0 for those of its key.
     max_message_bytes
@@ -162,11 +167,19 @@ def keys_skew(
     availability_timeout
         Batches that the producer fills in ``partitioner.availability.timeout.ms``; 0
         for no timeout.
+    bootstrap_servers, command_config, timeout_s
+        Running cluster with the topic, as in `take_snapshot`.
+    max_messages
+        Last records to read of each partition of a live topic.
+    spark
+        Session that reads `sample`, a path or ``table:NAME``, in any format of its own.
 
     Raises
     ------
     BadInputError
         If the sample or an option is wrong; has every problem.
+    ClusterUnavailableError
+        If the cluster does not answer, or denies reading the topic.
 
     Examples
     --------
@@ -178,7 +191,7 @@ def keys_skew(
     counts = ",".join(str(count) for count in sweep) or None
     names = [partitioner] if isinstance(partitioner, str) else list(partitioner)
     request = SkewRequest(
-        partitions=partitions,
+        partitions=MOST_PARTITIONS if partitions is None else partitions,
         partitioners=names,
         sweep=counts,
         num_hot=top,
@@ -193,32 +206,64 @@ def keys_skew(
             timeout_batches=availability_timeout,
         ),
     )
-    reading = SampleOptions(
-        sample_format=sample_format,
-        key_column=key_column,
-        key_type=key_type,
-        encoding=key_encoding,
-        schema_id=schema_id,
-        topic=topic,
-        most_bytes=max_message_bytes,
-        record_bytes=record_bytes,
+    source = SampleSource(
+        sample=sample,
+        options=SampleOptions(
+            sample_format=sample_format,
+            key_column=key_column,
+            key_type=key_type,
+            encoding=key_encoding,
+            schema_id=schema_id,
+            topic=topic,
+            most_bytes=max_message_bytes,
+            record_bytes=record_bytes,
+        ),
+        bootstrap_servers=bootstrap_servers,
+        command_config=command_config,
+        timeout_s=timeout_s,
+        max_messages=max_messages,
     )
-    with named_as_arguments({"no_adaptive": "adaptive"}):
-        options = request.options()
-        if max_keys is None:
-            found = answer_skew(_read(sample, reading), options)
-        else:
-            request.paces.refuse_beside("max_keys")
-            path = Path(_file_of(sample))
-            found = stream_skew(path, reading, options, max(max_keys, 1))
+    with named_as_arguments(_ARGUMENTS):
+        if partitions is None and not source.is_live:
+            raise _no_count(_PARTITIONS)
+        found = _skew(
+            source, request, max_keys, spark, has_count=partitions is not None
+        )
     return KeysResult(skew_document(found))
 
 
-def keys_grow(
-    sample: AnySample,
+def _skew(
+    source: SampleSource,
+    request: SkewRequest,
+    max_keys: int | None,
+    spark: "SparkSession | None",
     *,
-    old: int,
+    has_count: bool,
+) -> KeySkew:
+    options = request.options()
+    if spark is not None:
+        from planner.spark.keys.key_skew import skew_on_spark
+
+        request.paces.refuse_beside("spark")
+        if max_keys is not None:
+            raise _not_together()
+        replace(source.options, sample_format=None).validate()
+        return skew_on_spark(spark, source.path("spark"), source.options, request)
+    if max_keys is not None:
+        request.paces.refuse_beside("max_keys")
+        path = Path(source.path("--max-keys"))
+        return stream_skew(path, source.options, options, max(max_keys, 1))
+    read = source.read()
+    if not has_count:
+        options = replace(request, partitions=read.num_partitions or 1).options()
+    return answer_skew(read, options)
+
+
+def keys_grow(
+    sample: AnySample | None = None,
+    *,
     new: int,
+    old: int | None = None,
     partitioner: str = "default",
     key_type: str | None = None,
     key_column: str = "key",
@@ -231,6 +276,10 @@ def keys_grow(
     max_message_bytes: int = MOST_MESSAGE_BYTES,
     top: int = 10,
     seed: int = 1,
+    bootstrap_servers: str | None = None,
+    command_config: str | PathLike[str] | None = None,
+    max_messages: int = 10_000,
+    timeout_s: float = 30.0,
 ) -> KeysResult:
     """
     Find the keys that change partition when a topic grows.
@@ -239,8 +288,10 @@ def keys_grow(
     ----------
     sample, partitioner, key_type, key_column, key_encoding, schema_id, sample_format
         As in `keys_skew`.
-    old, new
-        Partitions before and after.
+    new
+        Partitions after.
+    old
+        Partitions before; `None` for those of the topic, in the snapshot or live.
     snapshot, topic
         Cluster and topic, for what compaction and Kafka Streams make of it.
     joined_with
@@ -249,11 +300,16 @@ def keys_grow(
         As in `keys_skew`.
     top
         Moved keys listed, the hottest first.
+    bootstrap_servers, command_config, max_messages, timeout_s
+        As in `keys_skew`. Without a snapshot, compaction and other topics are those of
+        the running cluster.
 
     Raises
     ------
     BadInputError
         If the sample or an option is wrong; has every problem.
+    ClusterUnavailableError
+        If the cluster does not answer, or denies reading the topic.
 
     Examples
     --------
@@ -262,67 +318,48 @@ def keys_grow(
     >>> round(growth.document["moved_share"], 2), growth.document["smallest_multiple"]
     (0.5, 12)
     """
-    reading = SampleOptions(
-        sample_format=sample_format,
-        key_column=key_column,
-        key_type=key_type,
-        encoding=key_encoding,
-        schema_id=schema_id,
-        topic=topic,
-        most_bytes=max_message_bytes,
+    source = SampleSource(
+        sample=sample,
+        options=SampleOptions(
+            sample_format=sample_format,
+            key_column=key_column,
+            key_type=key_type,
+            encoding=key_encoding,
+            schema_id=schema_id,
+            topic=topic,
+            most_bytes=max_message_bytes,
+        ),
+        bootstrap_servers=bootstrap_servers,
+        command_config=command_config,
+        timeout_s=timeout_s,
+        max_messages=max_messages,
     )
-    with named_as_arguments():
-        facts, _ = topic_facts(snapshot, topic, joined_with)
-        read = _read(sample, reading)
+    with named_as_arguments(_ARGUMENTS):
+        known = None
+        if snapshot is not None and topic is not None:
+            known = known_topics(snapshot, topic)
+        facts, counted = topic_facts(known, topic, joined_with)
+        if old is None and counted is None and not source.is_live:
+            raise _no_count(_FROM)
+        read, live = source.read_with_topics()
+        if known is None:
+            facts, counted = topic_facts(live, topic, joined_with)
+        before = (counted or 1) if old is None else old
         found = answer_growth(
-            read, old, new, partitioner, seed=seed, num_examples=max(top, 0)
+            read, before, new, partitioner, seed=seed, num_examples=max(top, 0)
         )
     return KeysResult(growth_document(found, facts))
 
 
-def _file_of(sample: AnySample) -> str | PathLike[str]:
-    if isinstance(sample, str | PathLike):
-        return sample
-    found = InputProblem.of_option(
-        "--max-keys", "", "is for samples in files", "leave it out"
-    )
+def _no_count(option: str) -> BadInputError:
+    rule = "must be given unless the topic is a live one"
+    problem = InputProblem.of_option(option, "none", rule, "")
+    msg = "the number of partitions is unknown"
+    return BadInputError(msg, [problem])
+
+
+def _not_together() -> BadInputError:
+    rule = "is for one process, without spark"
+    problem = InputProblem.of_option("--max-keys", "", rule, "leave it out")
     msg = "keys are not counted like this"
-    raise BadInputError(msg, [found])
-
-
-def _read(sample: AnySample, options: SampleOptions) -> Any:  # noqa: ANN401 - a sample
-    if isinstance(sample, str | PathLike):
-        return read_sample(Path(sample), options)
-    options.validate()
-    builder = SampleBuilder(_SAMPLE, options)
-    keys = _column(sample, options.key_column)
-    if keys is not None and pa.types.is_integer(keys.type) and not options.key_type:
-        raise untyped_numbers(_SAMPLE)
-    if keys is None or not (keys.type == pa.null() or is_key_type(keys.type)):
-        rule = "must be keys of one type: text, whole numbers or bytes"
-        builder.problems.add("", None, rule, "give a key per record, or a path")
-        builder.problems.raise_all()
-    builder.add(SampleRows(keys=keys, first=0, unit="key"))
-    return builder.build()
-
-
-def _column(sample: Any, name: str) -> Any:  # noqa: ANN401 - a column of any library
-    """
-    Return keys as an Arrow array; `None` if they are none.
-
-    DataFrames and tables are read at their key column. Iterating a pandas DataFrame
-    would yield its column names.
-    """
-    columns = getattr(sample, "column_names", getattr(sample, "columns", None))
-    if columns is not None:
-        names = [str(each) for each in columns]
-        if name not in names:
-            raise no_column(_SAMPLE, name, names)
-        sample = sample[name]
-    if isinstance(sample, Mapping | bytes) or not isinstance(sample, Iterable):
-        return None
-    try:
-        keys = pa.array(list(sample), from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return None
-    return keys
+    return BadInputError(msg, [problem])

@@ -18,6 +18,7 @@ from planner.cli.common.shared_options import gathered
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
+    from planner.keys.growth.topic_facts import KnownTopics
     from planner.keys.key_sample import KeySample
     from planner.keys.sample_options import SampleOptions
 
@@ -142,12 +143,18 @@ class KeySource:
         ClusterUnavailableError
             If the cluster cannot be reached, or denies reading the topic.
         """
-        self._check()
-        if self.cluster.is_live:
-            return self._read_live()
-        from planner.keys.formats.read_sample import read_sample
+        return self._read(with_topics=False)[0]
 
-        return read_sample(Path(self.sample or ""), self.sample_options())
+    def read_with_topics(self) -> "tuple[KeySample, KnownTopics | None]":
+        """
+        Return the sample, and the topics of the cluster that it is from, if it runs.
+
+        Raises
+        ------
+        BadInputError, ClusterUnavailableError
+            As in `read`.
+        """
+        return self._read(with_topics=True)
 
     def spark_sample(self) -> tuple[str, "SampleOptions"]:
         """
@@ -198,13 +205,21 @@ class KeySource:
             )
             raise _no_sample(problem)
 
-    def _read_live(self) -> "KeySample":
+    def _read(self, *, with_topics: bool) -> "tuple[KeySample, KnownTopics | None]":
+        self._check()
+        options = self.sample_options()
+        if not self.cluster.is_live:
+            from planner.keys.formats.read_sample import read_sample
+
+            return read_sample(Path(self.sample or ""), options), None
+        from planner.kafka.samples.cluster_topics import read_known_topics
         from planner.kafka.samples.topic_keys import read_topic_keys
 
-        options = self.sample_options()
         options.validate()
         with self.cluster.open() as client:
-            return read_topic_keys(client, options, self.max_messages)
+            found = read_topic_keys(client, options, self.max_messages)
+            name = options.topic or ""
+            return found, read_known_topics(client, name) if with_topics else None
 
 
 def not_streamed(option: str) -> BadInputError:

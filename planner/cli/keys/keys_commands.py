@@ -17,6 +17,7 @@ from planner.cli.keys.key_source import (
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
+    from planner.keys.growth.topic_facts import KnownTopics
     from planner.keys.key_sample import KeySample
     from planner.keys.keys_request import SkewRequest
 
@@ -272,19 +273,30 @@ def grow(
 
     Example: kafka-planner keys grow keys.txt --from 6 --to 8
     """
-    from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.keys.growth_document import growth_document
-    from planner.keys.keys_request import answer_growth, topic_facts
+    from planner.keys.growth.growth_document import growth_document
+    from planner.keys.growth.growth_request import answer_growth
+    from planner.keys.growth.topic_facts import topic_facts
 
-    known = None if snapshot is None else read_snapshot(snapshot)
-    facts, counted = topic_facts(known, source.topic, joined_with or [])
+    topic, joined = source.topic, joined_with or []
+    known = _snapshot_topics(snapshot, topic)
+    facts, counted = topic_facts(known, topic, joined)
     if old is None and counted is None and not source.cluster.is_live:
         raise no_count(FROM_OPTION)
-    found = source.read()
+    found, live = source.read_with_topics()
+    if known is None:
+        facts, counted = topic_facts(live, topic, joined)
     before = old or counted or _num_partitions(found)
     growth = answer_growth(found, before, new, partitioner, seed=seed, num_examples=top)
     document = growth_document(growth, facts)
     _print(document, output_format, is_growth=True)
+
+
+def _snapshot_topics(snapshot: Path | None, topic: str | None) -> "KnownTopics | None":
+    from planner.cli.common.snapshot_reading import read_snapshot
+    from planner.keys.growth.topic_facts import known_topics
+
+    known = None if snapshot is None else read_snapshot(snapshot)
+    return None if known is None or topic is None else known_topics(known, topic)
 
 
 def _on_spark(

@@ -17,6 +17,8 @@ from planner.options.declared.plan_options import OPTIONS
 NOT_CONFIGURED = {
     *("partitions", "replica_assignment"),
     *("in_bytes_per_s", "out_bytes_per_s", "size_bytes"),
+    *("keys", "partitioner", "sample_format"),
+    *("key_column", "key_type", "schema_id"),
 }
 """Options of one topic, which are given anew each time."""
 _TRADE_OFF = ConfigOption(

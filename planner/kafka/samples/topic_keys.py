@@ -66,6 +66,15 @@ class _Records:
         self.sizes.append(size)
         self.partitions.append(record.partition)
 
+    def ordered(self) -> "_Records":
+        """Return the records by partition and offset, however brokers answered."""
+        order = np.argsort(np.array(self.partitions, np.int64), kind="stable").tolist()
+        return _Records(
+            keys=[self.keys[row] for row in order],
+            sizes=[self.sizes[row] for row in order],
+            partitions=[self.partitions[row] for row in order],
+        )
+
 
 def read_topic_keys(
     client: ClusterClient, options: SampleOptions, max_messages: int
@@ -102,7 +111,7 @@ def read_topic_keys(
         for name in names
         if name in starts and ends.get(name, 0) > starts[name]
     }
-    records = _read(client, topic, spans)
+    records = _read(client, topic, spans).ordered()
     return _sample(client, options, len(names), spans, records)
 
 

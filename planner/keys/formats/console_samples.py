@@ -45,6 +45,11 @@ class _Line:
     partition: int | None
     fields: Sequence[str]
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether the record is said to have no headers."""
+        return self.fields[:1] == [_NO_HEADERS]
+
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
@@ -60,8 +65,11 @@ def read_console(
     path: Path, options: SampleOptions, problems: SampleProblems
 ) -> Iterator[SampleRows]:
     """Yield the keys that Kafka's console consumer printed, tab before each value."""
+    headers = _Headers.of(path)
     for first, lines in batches_of_lines(path):
-        printed = list(_records(first, lines, problems))
+        found = list(_lines(first, lines, problems))
+        headers.check(found, problems)
+        printed = list(_records(found, headers, problems))
         problems.raise_all()
         keys = [each.key for each in printed]
         if options.key_type == _AVRO:
@@ -79,32 +87,78 @@ def read_console(
         )
 
 
-def _records(
+@dataclass(slots=True)
+class _Headers:
+    """
+    Whether headers are printed before the keys; the same for all records of a file.
+
+    If one record has no headers, those of the others are printed before their keys.
+    """
+
+    are_printed: bool | None
+
+    @classmethod
+    def of(cls, path: Path) -> "_Headers":
+        """Look through a whole file; a pipe can be read only once."""
+        if not path.is_file():
+            return cls(None)
+        batches = (lines for _, lines in batches_of_lines(path))
+        return cls(any(_lacks_headers(line) for lines in batches for line in lines))
+
+    def check(self, lines: Sequence[_Line], problems: SampleProblems) -> None:
+        """Decide by the first lines of a pipe; later ones must not differ."""
+        bare = next((each for each in lines if each.is_bare), None)
+        if self.are_printed is None:
+            self.are_printed = bare is not None
+        elif bare is not None and not self.are_printed:
+            rule = "has no headers, so that those of lines before it were read as keys"
+            remedy = "save the sample as a file, or print it without headers"
+            problems.add(f"line {bare.number}", _NO_HEADERS, rule, remedy)
+            problems.raise_all()
+
+
+def _lacks_headers(raw: bytes) -> bool:
+    if _NO_HEADERS.encode() not in raw:
+        return False
+    _, rest = _split(raw.decode(errors="replace"))
+    return rest[:1] == [_NO_HEADERS]
+
+
+def _lines(
     first: int, lines: Sequence[bytes], problems: SampleProblems
+) -> Iterator[_Line]:
+    """Yield the lines of records; lines that are none become problems."""
+    for number, raw in enumerate(lines, first):
+        if not _COUNTED.fullmatch(raw):
+            line = _fields(raw, number, problems)
+            if line is not None:
+                yield line
+
+
+def _records(
+    lines: Sequence[_Line], headers: _Headers, problems: SampleProblems
 ) -> Iterator[_Printed]:
-    """Yield the records; lines that are none become problems."""
-    found = [
-        line
-        for number, raw in enumerate(lines, first)
-        if not _COUNTED.fullmatch(raw)
-        and (line := _fields(raw, number, problems)) is not None
-    ]
-    # If one record has no headers, those of the others are printed before their keys.
-    has_headers = any(line.fields[:1] == [_NO_HEADERS] for line in found)
-    for line in found:
-        record = _record(line, int(has_headers), problems)
+    """Yield the records; lines without a value become problems."""
+    for line in lines:
+        record = _record(line, int(bool(headers.are_printed)), problems)
         if record is not None:
             yield record
+
+
+def _split(text: str) -> tuple[int | None, list[str]]:
+    """Return the partition of a printed record, and its fields from headers on."""
+    partition, rest = None, text.split("\t")
+    while rest and (_BEFORE_KEY.fullmatch(rest[0]) or _PARTITION.fullmatch(rest[0])):
+        named = _PARTITION.fullmatch(rest.pop(0))
+        partition = int(named[1]) if named else partition
+    return partition, rest
 
 
 def _fields(raw: bytes, number: int, problems: SampleProblems) -> _Line | None:
     text = decoded(raw, number, problems)
     if text is None:
         return None
-    partition, rest = None, text.split("\t")
-    while rest and (_BEFORE_KEY.fullmatch(rest[0]) or _PARTITION.fullmatch(rest[0])):
-        named = _PARTITION.fullmatch(rest.pop(0))
-        partition = int(named[1]) if named else partition
+    partition, rest = _split(text)
     if partition is not None and partition > NUMBER_COLUMNS["partition"][1]:
         problems.add(f"line {number}", partition, number_rule("partition"))
         return None

@@ -17,7 +17,13 @@ from planner.keys.formats.console_samples import read_console
 from planner.keys.formats.line_samples import read_json_lines, read_text
 from planner.keys.formats.table_samples import read_csv, read_parquet
 from planner.keys.key_sample import KeySample
-from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
+from planner.keys.key_types import (
+    WrongKeysError,
+    is_binary,
+    key_column,
+    long_keys,
+    serialize,
+)
 from planner.keys.sample_options import SampleFormat, SampleOptions
 from planner.keys.sample_rows import SampleProblems, SampleRows, SizeCheck
 
@@ -112,7 +118,8 @@ class SampleBuilder:
         self._size_check.add(rows, self.problems)
         if is_binary(rows.keys.type) and not self.is_serialized:
             self._natural_type = "bytes"
-        keys = serialized(rows, self.options, self.problems)
+        prefix = 0 if self.is_serialized else self.options.prefix_bytes
+        keys = serialized(rows, self.options, self.problems, prefix)
         if keys is None:
             return
         self._keys.append(keys)
@@ -179,7 +186,10 @@ def _joined(parts: Sequence[Any]) -> Any:  # noqa: ANN401 - numpy or none
 
 
 def serialized(
-    rows: SampleRows, options: SampleOptions, problems: SampleProblems
+    rows: SampleRows,
+    options: SampleOptions,
+    problems: SampleProblems,
+    prefix_bytes: int = 0,
 ) -> pa.Array | None:
     """
     Return the serialized keys of rows; `None` if keys are wrong.
@@ -192,6 +202,8 @@ def serialized(
         Type of the keys, and the longest key.
     problems
         Receives the problem of each wrong key.
+    prefix_bytes
+        Bytes that are written before each key, which must fit as well.
     """
     try:
         keys = serialize(rows.keys, options.key_type or "string", options.encoding)
@@ -200,11 +212,10 @@ def serialized(
             remedy = "give another --key-type"
             problems.add(rows.place(row), value, wrong.rule, remedy)
         return None
-    lengths = key_column(keys).lengths
-    for row in np.flatnonzero(lengths > options.most_bytes).tolist():
+    for row, length in long_keys(keys, options.most_bytes, prefix_bytes):
         problems.add(
             rows.place(row),
-            f"{lengths[row]} bytes",
+            f"{length} bytes",
             f"a key must fit into a record of {options.most_bytes} bytes",
             "raise --max-message-bytes to max.message.bytes of the topic",
         )

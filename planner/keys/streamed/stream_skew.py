@@ -25,9 +25,6 @@ from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.keys.streamed.stream_sums import CountedBatch, StreamSums, counted
 
-SCHEMA_BYTES = 5
-"""Bytes of the prefix of a schema."""
-
 
 def stream_skew(
     path: Path, reading: SampleOptions, options: SkewOptions, most_keys: int
@@ -88,7 +85,9 @@ class _Stream:
             self._size_check.add(each, self.problems)
             if is_binary(each.keys.type) and self.reading.key_type is None:
                 self.key_type = "bytes"
-            keys = serialized(each, self.reading, self.problems)
+            keys = serialized(
+                each, self.reading, self.problems, self.reading.prefix_bytes
+            )
             if keys is not None and len(keys):
                 yield counted(keys, self._sizes(each, key_column(keys)))
 
@@ -103,8 +102,7 @@ class _Stream:
             return sizes
         if size := self.reading.record_bytes:
             return np.full(len(keys), size, np.int64)
-        prefix = 0 if self.reading.schema_id is None else SCHEMA_BYTES
-        return np.where(keys.null_mask, 0, keys.lengths + prefix)
+        return np.where(keys.null_mask, 0, keys.lengths + self.reading.prefix_bytes)
 
 
 def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
@@ -124,7 +122,7 @@ def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
         prefix_bytes=sums.prefix_bytes,
         records=records,
         sizes=sizes,
-        intervals=None,
+        bounds=None,
         row=_row(sums, options.num_partitions, keys),
         hot=_hot(sums, options),
         sweep=[_row(sums, count, keys) for count in options.sweep],

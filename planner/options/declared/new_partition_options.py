@@ -53,3 +53,24 @@ class NewPartitionOptions:
             saved=Saved.NEVER,
         ),
     ] = field(default_factory=dict)
+    keys: Annotated[
+        str | None,
+        _new(help="Sample of the topic's keys, as of keys grow.", metavar="FILE"),
+    ] = None
+    partitioner: Annotated[
+        str | None,
+        _new(help="With --keys: partitioner of the producers.", metavar="NAME"),
+    ] = None
+    sample_format: Annotated[
+        str | None, _new(help="With --keys: format of the file.", metavar="FORMAT")
+    ] = None
+    key_column: Annotated[
+        str | None, _new(help="With --keys: column of the key.", metavar="NAME")
+    ] = None
+    key_type: Annotated[
+        str | None, _new(help="With --keys: serializer of the keys.", metavar="TYPE")
+    ] = None
+    schema_id: Annotated[
+        int | None,
+        _new(help="With --keys: id of the schema before each key.", metavar="ID"),
+    ] = None

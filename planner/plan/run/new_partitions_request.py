@@ -43,7 +43,13 @@ from planner.options.declared.topic_configs import (
 )
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
-from planner.plan.run.key_notes import key_notes
+from planner.plan.run.key_notes import (
+    GrownTopic,
+    SampledGrowth,
+    check_keys,
+    key_notes,
+    sampled_growth,
+)
 
 MOST_NAME = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
@@ -82,9 +88,11 @@ class Asked:
         self.count = self._count()
         self.factor = self._factor()
         self._check_min_isr()
+        check_keys(self.request, self.reader)
         self.reader.raise_problems()
         self._check_log_dirs()
         self.reader.raise_problems()
+        self.sampled = self._sampled()
 
     @property
     def document(self) -> dict[str, Any]:
@@ -128,13 +136,25 @@ class Asked:
 
     def key_notes(self) -> Iterator[Note]:
         """Return the note on keys that change partition, if the topic exists."""
+        return key_notes(self._grown_topic, self.sampled)
+
+    @property
+    def _grown_topic(self) -> GrownTopic:
         topics = self.state.topics
         configs = dict(zip(topics.names, topics.configs, strict=True))
         default = self.cluster_configs.get("log.cleanup.policy", "delete")
         policy = configs.get(self.topic, {}).get("cleanup.policy", default)
-        total = self.first + int(self.grown.is_new.sum())
-        is_compacted = "compact" in policy
-        return key_notes(self.topic, self.first, total, is_compacted=is_compacted)
+        return GrownTopic(
+            name=self.topic,
+            old=self.first,
+            new=self.count,
+            is_compacted="compact" in policy,
+        )
+
+    def _sampled(self) -> SampledGrowth | None:
+        if self.is_new_topic:
+            return None
+        return sampled_growth(self.request, self._grown_topic)
 
     def _refuse(self, option: str, value: object, error: KafkaRefusalError) -> None:
         self.reader.refuse(option, value, str(error), _REMEDIES[option])

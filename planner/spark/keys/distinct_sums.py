@@ -20,6 +20,7 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray, FloatArray, IndexArray
 from planner.errors import BadInputError
+from planner.io.problems import MOST_SHOWN
 from planner.keys.key_types import key_column
 from planner.keys.partitioner_names import named_partitioner
 from planner.keys.skew_causes import DecidingKeys
@@ -44,14 +45,17 @@ task), ``deciding`` (the `keys` that decide, their `records`, those of the hotte
 in `number`, the sum of their squares, a double, in `by_partition`),
 ``null`` (records without a key), ``hot`` and ``apart-key`` (a key; `name`: other
 partitioner), ``apart`` (keys that another partitioner places elsewhere), ``wrong`` (a
-problem; `name` is its rule).
+problem of a key; `name` is its rule), ``failed`` (a partitioner failed; `name` says
+how).
 """
 SOME_SIZES = "the column bytes must have a whole number from 0 for every record"
 PLACED, COUNTS, DECIDING = "placed", "counts", "deciding"
 NULL, HOT = "null", "hot"
 MOST_WRONG = 10
-"""Wrong keys of a batch that are named."""
-APART, APART_KEY, WRONG = "apart", "apart-key", "wrong"
+"""Wrong keys of a task that are named."""
+SHOWN_BYTES = 4 * MOST_SHOWN
+"""Bytes of a wrong key that a message may repeat: four for each character."""
+APART, APART_KEY, WRONG, FAILED = "apart", "apart-key", "wrong", "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +93,21 @@ class SumTask:
     has_sizes: bool = True
 
     def partitioners(self) -> list[Partitioner]:
-        """Return the partitioners."""
+        """
+        Return the partitioners.
+
+        Raises
+        ------
+        UserPartitionerError
+            If one of the user cannot be loaded where the task runs.
+        """
         size = self.batch_bytes
-        return [named_partitioner(name, batch_bytes=size) for name in self.names]
+        try:
+            return [named_partitioner(name, batch_bytes=size) for name in self.names]
+        except BadInputError as error:
+            rule = error.problems[0].rule
+            msg = f"a task of Spark cannot load a partitioner: {rule}"
+            raise UserPartitionerError(msg) from error
 
     def cells(self) -> list[tuple[int, int]]:
         """Return each partitioner's index with each number of partitions it is for."""
@@ -289,18 +305,35 @@ def sum_batches(
     task
         The work.
     """
-    sums = TaskSums(task)
-    rows: list[dict[str, object]] = []
     try:
-        for batch in batches:
-            wrong = batch.filter(batch.column("wrong").is_valid())
-            rows += [
-                {"kind": WRONG, "name": each["wrong"], "key": each["key"]}
-                for each in wrong.slice(0, MOST_WRONG).to_pylist()
-            ]
-            if not wrong.num_rows:
-                sums.add(batch)
-        rows += sums.rows()
-    except (UserPartitionerError, BadInputError) as error:
-        rows = [{"kind": WRONG, "name": str(error)}]
+        rows = _rows(batches, task)
+    except UserPartitionerError as error:
+        rows = [{"kind": FAILED, "name": str(error)}]
+    except BadInputError as error:
+        rows = [{"kind": WRONG, "name": error.message}]
     yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)
+
+
+def _rows(
+    batches: Iterable[pa.RecordBatch], task: SumTask
+) -> Sequence[dict[str, object]]:
+    """Return the rows of a task: its sums, or its first wrong keys."""
+    sums = TaskSums(task)
+    wrong: list[dict[str, object]] = []
+    for batch in batches:
+        wrong += _wrong_rows(batch, MOST_WRONG - len(wrong))
+        if not wrong:
+            sums.add(batch)
+    return wrong or sums.rows()
+
+
+def _wrong_rows(batch: pa.RecordBatch, most: int) -> list[dict[str, object]]:
+    """Return rows of the first wrong keys of a batch, with the start of each key."""
+    wrong = batch.filter(batch.column("wrong").is_valid()).slice(0, most)
+    starts = pc.binary_slice(wrong.column("key"), 0, SHOWN_BYTES)
+    return [
+        {"kind": WRONG, "name": rule, "key": start}
+        for rule, start in zip(
+            wrong.column("wrong").to_pylist(), starts.to_pylist(), strict=True
+        )
+    ]

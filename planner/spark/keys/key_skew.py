@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from assignment.errors import UserPartitionerError
 from assignment.partitioners.key_column import KeyColumn
 from placement.array_types import FloatArray
 from planner.errors import BadInputError
@@ -20,8 +21,8 @@ from planner.keys.key_skew import (
     PlacedKey,
     SampleCounts,
 )
-from planner.keys.keys_request import SkewRequest
-from planner.keys.sample_options import SampleOptions
+from planner.keys.keys_request import SkewRequest, user_failure
+from planner.keys.sample_options import SCHEMA_BYTES, SampleOptions
 from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.spark.keys import distinct_sums as sums
@@ -107,11 +108,13 @@ def _serialize_and_sum(
 
 
 def _raise_problems(found: Rows, path: str) -> None:
+    if failed := found[sums.FAILED]:
+        # Every task fails by a key of its own: one of them is enough.
+        raise user_failure(UserPartitionerError(min(row["name"] for row in failed)))
     wrong = found[sums.WRONG]
     if wrong:
-        problems = [
-            problem(path, "key", _shown(row["key"]), row["name"]) for row in wrong
-        ]
+        named = dict.fromkeys((_shown(row["key"]), row["name"]) for row in wrong)
+        problems = [problem(path, "key", key, rule) for key, rule in named]
         msg = f"the sample {path} cannot be read"
         raise refuse_all(msg, problems)
     if not sum(row["records"] for row in found[sums.COUNTS]):
@@ -132,10 +135,10 @@ def _skew(found: Rows, task: SumTask, path: str, key_type: str) -> KeySkew:
         counts=counts,
         partitioner=first,
         key_type=key_type,
-        prefix_bytes=0 if task.schema_id is None else 5,
+        prefix_bytes=0 if task.schema_id is None else SCHEMA_BYTES,
         records=records,
         sizes=sizes,
-        intervals=None,
+        bounds=None,
         row=_row(found, first, task.num_partitions),
         hot=_hot(found, task, counts.null_keys),
         sweep=[_row(found, first, count) for count in task.sweep],

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +18,7 @@ from planner.keys.key_types import (
     UTF_8,
     WrongKeysError,
     is_binary,
-    key_column,
+    long_keys,
     serialize,
 )
 from planner.keys.sample_options import SampleFormat, SampleOptions
@@ -268,8 +267,7 @@ def _serialized(column: pa.Array, options: SampleOptions) -> tuple[pa.Array, pa.
     except pa.ArrowInvalid:
         keys = _raw(column)
         wrong = [_utf8_problem(key) for key in keys.to_pylist()]
-    is_long = np.flatnonzero(key_column(keys).lengths > options.most_bytes)
-    for row in is_long.tolist():
+    for row, _ in long_keys(keys, options.most_bytes, options.prefix_bytes):
         wrong[row] = f"a key must fit into a record of {options.most_bytes} bytes"
     return keys.cast(pa.binary()), pa.array(wrong, pa.string())
 

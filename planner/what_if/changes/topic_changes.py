@@ -26,6 +26,7 @@ from placement.model.load import Resource
 from planner.snapshot.tables.table_facts import MIN_ISR
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Changer, Maker
+from planner.what_if.changes.partition_notes import partitions_note
 
 
 def _traffic(
@@ -169,7 +170,8 @@ def _partitions(
             changer.refuse(f"{place}.count", wanted, rule, "name more, or other topics")
             continue
         counts[t] = wanted or 0
-    return set_partitions(variant, counts)
+    note = partitions_note(state, counts)
+    return set_partitions(variant, counts).noting(*([note] if note else []))
 
 
 def _new_topic(

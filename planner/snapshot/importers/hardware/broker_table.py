@@ -9,11 +9,11 @@ Table of brokers as CSV, with facts that no tool of Kafka prints.
 Only `id` is required; an empty cell is unknown. The table lists all brokers that exist.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from planner.snapshot.formats.number_text import finite_number
+from planner.snapshot.importers.hardware.msk_types import MSK_TYPES, msk_type
 from planner.snapshot.importers.inputs.csv_text import Row, as_integer, read_csv
 from planner.snapshot.importers.inputs.import_source import Record, Source
 from planner.snapshot.importers.inputs.input_text import (
@@ -43,9 +43,6 @@ _COLUMNS = {
     "out": "out_bytes_per_s",
     "cpu": "cpu_cores",
 }
-_MSK_TYPE = re.compile(
-    r"(?:kafka\.)?(?:m5|m7g)\.(?P<size>large|(?P<times>[0-9]{0,3})xlarge)"
-)
 
 
 def read_broker_table(data: bytes, *, file: str) -> Source:
@@ -175,23 +172,9 @@ def _as_text(text: str) -> str | None:
     return text if text.isprintable() else None
 
 
-def max_replicas_of_type(text: str) -> int | None:
-    """
-    Return the most replicas with which an MSK broker can still be updated.
-
-    `None` for an unknown type. The numbers are those of Amazon's best practices for
-    standard brokers.
-
-    Examples
-    --------
-    >>> max_replicas_of_type("kafka.m5.large"), max_replicas_of_type("m7g.4xlarge")
-    (1500, 6000)
-    """
-    found = _MSK_TYPE.fullmatch(text)
-    if found is None:
-        return None
-    times = 0 if found["size"] == "large" else int(found["times"] or 1)
-    return 1500 if times < 2 else 3000 if times < 4 else 6000
+def _max_replicas(text: str) -> int | None:
+    found = msk_type(text)
+    return None if found is None else found.replicas
 
 
 _SIZE = "must be bytes, such as 1000000000000, 500GB or 2TiB"
@@ -207,7 +190,7 @@ _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "cpu_cores": (_as_cores, "must be a number of cores, such as 8 or 7.5"),
     "max_replicas": (_as_count, "must be a number of replicas"),
     "instance_type": (
-        max_replicas_of_type,
-        "must be an MSK type m5 or m7g, large or larger",
+        _max_replicas,
+        f"must be a type of MSK: {MSK_TYPES}",
     ),
 }

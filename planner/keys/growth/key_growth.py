@@ -99,6 +99,11 @@ class KeyGrowth:
         """Records with keys that change partition."""
         return float(self.sample.records_by_key[self.moved_rows].sum())
 
+    @property
+    def records_share(self) -> float:
+        """Share of the records with keys that change partition."""
+        return self.records_moved / float(self.sample.records_by_key.sum())
+
 
 def find_growth(sample: KeySample, options: GrowthOptions) -> KeyGrowth:
     """

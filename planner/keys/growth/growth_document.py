@@ -1,10 +1,10 @@
 """The document of `keys grow`, and its records."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from planner.io.records import Int32, Record
-from planner.keys.key_growth import KeyGrowth
+from planner.keys.growth.key_growth import KeyGrowth
+from planner.keys.growth.topic_facts import TopicFacts
 from planner.keys.key_skew import counts_of
 from planner.keys.key_types import key_text
 from planner.keys.skew_document import KeySampleRecord, partition_or_none, sample_record
@@ -12,34 +12,6 @@ from planner.text.document_numbers import rounded
 from planner.text.format import percent_text, plural
 
 MOST_NAMED = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicFacts:
-    """
-    Facts of the topic that grows.
-
-    Parameters
-    ----------
-    topic
-        Name of the topic; `None` if unknown.
-    is_compacted
-        Whether its log is compacted; `None` if unknown.
-    co_partitioned
-        Topics that are joined with it and must have as many partitions.
-    other_counts
-        Topics joined with it that have another number of partitions today, each with
-        its number: they are not co-partitioned.
-    streams_topics
-        Internal topics of Kafka Streams with as many partitions, which must grow too
-        if their application reads the topic.
-    """
-
-    topic: str | None = None
-    is_compacted: bool | None = None
-    co_partitioned: tuple[str, ...] = ()
-    other_counts: tuple[tuple[str, int], ...] = ()
-    streams_topics: tuple[str, ...] = ()
 
 
 class MovedKeyRecord(Record):
@@ -76,7 +48,11 @@ class GrowthCountRecord(Record):
 
 
 class KeysGrowRecord(Record):
-    """Answer of `keys grow`; `moved_share` is of keys, null if none has an effect."""
+    """
+    Answer of `keys grow`; `moved_share` is of keys, null if none has an effect.
+
+    `streams_topics`: internal topics of Kafka Streams with as many partitions today.
+    """
 
     sample: KeySampleRecord
     partitioner: str
@@ -92,6 +68,7 @@ class KeysGrowRecord(Record):
     examples: list[MovedKeyRecord]
     compacted: CompactedRecord
     co_partitioned: list[str]
+    streams_topics: list[str]
     smallest_multiple: int
     counts: list[GrowthCountRecord]
     ways_around: list[WayAroundRecord]
@@ -100,7 +77,7 @@ class KeysGrowRecord(Record):
 
 def growth_document(growth: KeyGrowth, facts: TopicFacts) -> dict[str, Any]:
     """Return the document of a growth."""
-    first, total = growth.rows[0], float(growth.sample.records_by_key.sum())
+    first = growth.rows[0]
     return KeysGrowRecord(
         sample=sample_record(counts_of(growth.sample)),
         partitioner=growth.options.partitioner.name,
@@ -110,12 +87,13 @@ def growth_document(growth: KeyGrowth, facts: TopicFacts) -> dict[str, Any]:
         expected_moved_share=rounded(first.expected),
         keys_moved=len(growth.moved_rows),
         records_moved=round(growth.records_moved),
-        records_moved_share=rounded(growth.records_moved / total),
+        records_moved_share=rounded(growth.records_share),
         max_over_mean_before=rounded(growth.before.max_over_mean),
         max_over_mean_after=rounded(growth.after.max_over_mean),
         examples=_examples(growth),
         compacted=_compacted(growth, facts),
         co_partitioned=list(facts.co_partitioned),
+        streams_topics=list(facts.streams_topics),
         smallest_multiple=growth.smallest_multiple,
         counts=[
             GrowthCountRecord(
