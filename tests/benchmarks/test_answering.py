@@ -25,7 +25,8 @@ def test_every_change_has_a_first_answer_and_a_plan():
     assert [row.change for row in rows] == [*CHANGES]
     for row in rows:
         assert row.first_s > 0
-        assert row.plan_s > row.first_s
+        # Each is measured by itself.
+        assert row.plan_s > 0
     assert table(rows).startswith(HEADER)
 
 
