@@ -65,7 +65,7 @@ def test_throttles_that_a_broker_which_lags_does_not_show_are_taken_off(
 
 
 def lag(cluster, patch, changes):
-    """Let a cluster show configs as they were some changes ago."""
+    """Delay the configs that a cluster returns by a number of changes."""
     places = [Place("topic", "t"), *(Place("broker", str(b)) for b in BROKERS)]
     ask, change = cluster.configs, cluster.set_configs
     shown = deque([ask(places)], maxlen=changes + 1)

@@ -383,7 +383,7 @@ def test_bounds_of_estimated_shares_hold_in_95_of_100_samples(read):
 
 @given(st.data())
 def test_bounds_of_bytes_are_those_of_cochrans_formula(data):
-    """Of the combined ratio estimator, record by record."""
+    """Compare with the combined ratio estimator, summed over single records."""
     records = st.tuples(
         st.sampled_from("abcdef"), st.integers(1, 99), st.integers(0, 2)
     )

@@ -277,7 +277,7 @@ def test_many_keys_in_many_tasks_are_counted_exactly(spark, tmp_path):
     ("key_type", "most"), [("string", 2 * (2 + 3 + 10 + 1 + 10)), ("int", 2 * 10)]
 )
 def test_the_driver_receives_no_more_rows_with_more_keys(spark, key_type, most):
-    """Of two tasks: sums and hottest keys, or the first wrong keys of each."""
+    """A task sends sums and hottest keys, or its first wrong keys; there are two."""
     counts = [collected_rows(spark, n, key_type) for n in (1000, 30_000)]
 
     assert counts[0] == counts[1] <= most

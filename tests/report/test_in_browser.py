@@ -345,7 +345,7 @@ def test_print_is_light_and_without_controls(opened):
 
 
 def before_print(page):
-    """Let the page prepare itself for paper, as a browser does that prints it."""
+    """Dispatch the event that a browser sends to a page before printing."""
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
 

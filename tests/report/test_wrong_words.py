@@ -1,4 +1,4 @@
-"""What is wrong before and after a plan: the same words on screen, page and file."""
+"""Violations before and after a plan, worded alike on the screen, page and in files."""
 
 import json
 from pathlib import Path
