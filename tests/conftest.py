@@ -72,7 +72,10 @@ def _group_of(item: pytest.Item) -> str:
     # What is marked lake is marked spark as well.
     name = next(name for name in WITH_JVM if item.get_closest_marker(name))
     is_apart = name == "kafka" and not CLUSTERS & {*getattr(item, "fixturenames", ())}
-    return "kafka-apart" if is_apart else name
+    if not is_apart:
+        return name
+    # Runs of `apply` wait as long for brokers and copies as all the others together.
+    return "kafka-apply" if item.path.stem.startswith("test_apply") else "kafka-apart"
 
 
 def _draw_at_most(item: pytest.Item, most: int) -> None:
