@@ -11,6 +11,7 @@ from integration.certificates import write_stores
 from integration.kafka.cluster import Cluster, write_archive
 from integration.kafka.jars import kafka_jars, missing_prerequisite
 from integration.readers import Reader
+from support.made_once import made_once
 
 ClusterFactory = Callable[..., Cluster]
 SLOW_COPIES = {"replica.quota.window.num": "2", "replica.fetch.max.bytes": "65536"}
@@ -47,10 +48,10 @@ def libs() -> Path:
 @pytest.fixture(scope="session")
 def archive(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """AppCDS archive: halves the start of a broker."""
-    path = libs.parent / "kafka.jsa"
-    if not path.exists():
-        write_archive(libs, path, tmp_path_factory.mktemp("archive") / "kafka")
-    return path
+    base = tmp_path_factory.mktemp("archive") / "kafka"
+    return made_once(
+        libs.parent / "kafka.jsa", lambda path: write_archive(libs, path, base)
+    )
 
 
 @pytest.fixture(scope="session")

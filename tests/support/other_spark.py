@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from support.made_once import made_once
+
 CACHE = Path(__file__).parents[2] / ".cache"
 OLDEST = "4.0.5"
 """The newest release of the oldest line of Spark."""
@@ -63,23 +65,21 @@ def outcomes_on(
 def pyspark_folder(version: str) -> Path:
     """Return a folder for Python's path that has a version of PySpark."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    # PySpark comes as source. Half of the time would go into compressing its jars once
+    # more, and into compiling modules that no test imports.
+    sparing = ["--no-compile", "--config-settings=--build-option=--compression=stored"]
     return fetched(
         CACHE / "pyspark" / version,
-        lambda target: [*pip, "--target", str(target), f"pyspark=={version}"],
+        lambda target: [
+            *(*pip, *sparing, "--target", str(target)),
+            f"pyspark=={version}",
+        ],
     )
 
 
 def fetched(folder: Path, command: Callable[[Path], list[str]]) -> Path:
     """Return a folder that a command fills, whole or not at all."""
-    if folder.exists():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        filled = Path(scratch) / "filled"
-        _run(command(filled))
-        if not folder.exists():
-            filled.rename(folder)
-    return folder
+    return made_once(folder, lambda target: _run(command(target)))
 
 
 def _run(command: Sequence[str]) -> None:

@@ -5,8 +5,9 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
+
+from support.made_once import made_once
 
 HERE = Path(__file__).parent
 POM = HERE / "pom.xml"
@@ -58,22 +59,15 @@ def _libs() -> Path:
 
 def kafka_jars() -> Path:
     """Return the folder with Kafka's jars, filled by Maven if it is not there."""
-    libs = _libs()
-    if libs.exists():
-        return libs
-    libs.parent.mkdir(parents=True, exist_ok=True)
-    # Made beside its place and moved there whole: an interrupted download, or a second
-    # run at the same time, must not leave half a class path.
-    with tempfile.TemporaryDirectory(dir=libs.parent) as scratch:
-        filled = Path(scratch) / "libs"
-        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
-        options = ["-DincludeScope=runtime", f"-DoutputDirectory={filled}"]
-        done = subprocess.run(
-            [*command, *options], check=False, capture_output=True, text=True
-        )
-        if done.returncode:
-            msg = f"Maven could not fetch Kafka's jars:\n{done.stdout}{done.stderr}"
-            raise RuntimeError(msg)
-        if not libs.exists():
-            filled.rename(libs)
-    return libs
+    return made_once(_libs(), _fetch)
+
+
+def _fetch(folder: Path) -> None:
+    command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
+    options = ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
+    done = subprocess.run(
+        [*command, *options], check=False, capture_output=True, text=True
+    )
+    if done.returncode:
+        msg = f"Maven could not fetch Kafka's jars:\n{done.stdout}{done.stderr}"
+        raise RuntimeError(msg)
