@@ -153,12 +153,14 @@ wheel: env-dev
 	@rm -f .venv/.is-editable
 	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/*.whl
 
+# Else each worker rewrites the assertions of all tests, as pytest does once.
+checks: REWRITE := && { $(BIN)/pytest --collect-only -q >/dev/null || true; }
 checks: wheel checked
 
 # The kernels are compiled once, not by each worker, and while there is a core at rest:
 # those that were installed, not the ones that lie here.
 checked:
-	@$(BIN)/python -P -c '$(COMPILE)' & compiling=$$!; \
+	@{ $(BIN)/python -P -c '$(COMPILE)' $(REWRITE); } & compiling=$$!; \
 		$(MAKE) --no-print-directory linted || { kill $$compiling; exit 1; }; \
 		wait $$compiling
 
