@@ -12,6 +12,7 @@ from planner.options.declared.rule_readers import SETS_OFF
 from planner.options.plan_request import read_values
 from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.progress import stage
+from planner.score.failed_dirs import failed_dir_notes
 from planner.snapshot import Snapshot
 from planner.status.find_status import Status, status_of
 from planner.status.unproven_min_isr import unproven_min_isr
@@ -102,7 +103,8 @@ def score_snapshot(
 
 
 def _more_notes(snapshot: Snapshot, state: ClusterState) -> Iterator[Note]:
-    """Yield the notes on mixed factors, and on a release that is not known."""
+    """Yield the notes on what the snapshot itself does not show at once."""
     yield from factor_notes(state)
+    yield from failed_dir_notes(state)
     for message in unproven_min_isr(snapshot, state):
         yield Note(what="kafka-version", message=message)
