@@ -203,7 +203,7 @@ def test_entries_of_log_dirs_that_are_wrong_are_left_out():
 
 UNKNOWN_FIELDS = [
     pytest.param(
-        TOPICS.replace("\tElr:", "\tOffline: \tElr:"), "Offline", id="in-the-middle"
+        TOPICS.replace("\tElr:", "\tObservers: \tElr:"), "Observers", id="in-the-middle"
     ),
     pytest.param(
         "".join(
@@ -595,3 +595,41 @@ def test_a_proposal_alone_is_not_taken_for_what_is_there(mark):
 
     assert problem.place == "line 1"
     assert "below 'Current partition replica assignment'" in problem.remedy
+
+
+CONFLUENT = [
+    "Topic: t\tPartitionCount: 3\tReplicationFactor: 2\tConfigs: min.insync.replicas=1",
+    *(
+        f"\tTopic: t\tPartition: {p}\t{rest}\tLiveObservers: "
+        for p, rest in enumerate(
+            (
+                "Leader: 1\tReplicas: 1,2\tIsr: 1\tOffline: 2",
+                "Leader: 2\tReplicas: 2,1\tIsr: 2,1\tOffline: ",
+                "Leader: 1\tReplicas: 2,1\tIsr: 1\tOffline: 2",
+            )
+        )
+    ),
+    "",
+]
+
+
+@pytest.mark.parametrize("blanks", ["\t", "  "])
+def test_offline_replicas_of_confluent_are_a_failed_log_dir(capsys, tmp_path, blanks):
+    text = "\n".join(CONFLUENT).replace("\t", blanks)
+
+    source = read_topics(text.encode(), file="f")
+
+    values = source.partitions.values
+    assert values["offline_replicas"] == [[2], [], [2]]
+    assert values["isr"] == [[1], [2, 1], [1]]
+    assert "Offline" not in " ".join(source.notes)
+    (tmp_path / "t.txt").write_text(text)
+    made = run(
+        capsys, "snapshot", "import", "--topics", tmp_path / "t.txt",
+        "-o", tmp_path / "s.json",
+    )  # fmt: skip
+    found = run(capsys, "status", tmp_path / "s.json", "--format", "json").document
+    assert made.code == 0
+    assert found["status"] == "wrong"
+    (dirs,) = found["log_dirs"]["offline"]
+    assert (dirs["broker"], dirs["in_this_or_another"]) == (2, 2)
