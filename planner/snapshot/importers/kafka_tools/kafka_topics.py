@@ -211,6 +211,7 @@ class _Reader:
     def _add_partition(
         self, number: int, found: re.Match[str], offline: str | None
     ) -> None:
+        lists: list[Any]
         topic, partition, leader, *lists = found.groups()
         columns = self.columns
         columns.topics.append(topic)
@@ -221,8 +222,8 @@ class _Reader:
             self._remember_end(number, found)
         values = columns.values
         values["leader"].append(_NO_LEADER.get(leader) or self._id(number, leader))
-        known = self._ids_of
-        for name, text in zip(_COLUMNS[1:], [*lists, offline], strict=True):
+        known, texts = self._ids_of, [*lists, offline]
+        for name, text in zip(_COLUMNS[1:], texts, strict=True):
             # Many partitions share few lists.
             ids = known.get(text, _UNREAD)
             values[name].append(self._read_ids(number, text) if ids is _UNREAD else ids)
