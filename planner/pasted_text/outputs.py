@@ -40,6 +40,8 @@ def _known(name: str, pattern: str, words: str) -> tuple[re.Pattern[str], Output
 
 _DESCRIBE = "take kafka-topics --describe"
 _MARKED = (
+    _known("", r"^@@ -[0-9]+(?:,[0-9]+)? \+[0-9]+(?:,[0-9]+)? @@",
+           "a diff: give the file itself"),
     _known(
         "kcat",
         r"^[ \t>]*Metadata for .{1,300} \(from broker|^[ \t]*topic \"[^\"]+\" with "

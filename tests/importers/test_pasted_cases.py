@@ -691,3 +691,22 @@ def test_offline_replicas_of_confluent_are_a_failed_log_dir(capsys, tmp_path, bl
     assert found["status"] == "wrong"
     (dirs,) = found["log_dirs"]["offline"]
     assert (dirs["broker"], dirs["in_this_or_another"]) == (2, 2)
+
+
+@pytest.mark.parametrize("prefix", ["kafka-0 kafka ", "my-cluster-kafka-2 kafka ", "+"])
+def test_prefixes_of_stern_and_of_an_added_file_are_removed(prefix):
+    plain = read_topics(TOPICS.encode(), file="f")
+    text = "".join(f"{prefix}{line}\n" for line in TOPICS.splitlines())
+
+    source = read_topics(text.encode(), file="f")
+
+    assert source.partitions.values == plain.partitions.values
+
+
+def test_a_diff_is_named_with_its_remedy():
+    *kept, last = TOPICS.splitlines()
+    lines = ["@@ -1,3 +1,3 @@", *(f" {one}" for one in kept), f"-{last}", f"+{last}"]
+
+    problem = words(refusal(read_topics, "\n".join([*lines, ""]).encode()))
+
+    assert "this looks like a diff: give the file itself" in problem

@@ -181,7 +181,8 @@ class _Reader:
         remedy = (
             "write the output to a file, without stderr: a screen cuts or wraps lines"
             if is_ours
-            else "remove the line if it is no output; otherwise take the output again"
+            else self.refusal.other_output()
+            or "remove the line if it is no output; otherwise take the output again"
         )
         self.refusal.add(f"line {number}", rule, remedy)
 
