@@ -8,7 +8,7 @@ import numpy as np
 from placement.array_types import BoolArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note
-from placement.model.cluster import ClusterState, LogDirState, Storage
+from placement.model.cluster import ClusterState, LogDirState, Storage, sum_rows
 from placement.model.load import first_true
 from placement.rules.descriptor import RuleDescriptor
 
@@ -107,6 +107,14 @@ class SayUnknownRacks:
                 need=len(brokers),
             )
         )
+
+
+def is_on_every_broker(state: ClusterState) -> BoolArray:
+    """Return ``(P,)`` true where no broker is left that could take a new replica."""
+    takes = state.brokers.is_live & ~has_no_online_dir(state)
+    held = sum_rows(takes[state.replicas.broker_idx], state.replicas.start)
+    found: BoolArray = np.greater_equal(held, int(takes.sum()))
+    return found
 
 
 def has_no_online_dir(state: ClusterState) -> BoolArray:

@@ -387,3 +387,23 @@ def test_check_names_no_command_that_the_plan_tried(capsys, tmp_path, goal):
     assert outcome.document["findings"]
     assert {one["remedy"] for one in outcome.document["findings"]} == {None}
     assert "repaired by" not in screen
+
+
+def test_the_disk_with_the_last_copy_is_repaired_and_not_replaced():
+    failed = [Dir("/d1", 1000, state=LogDirState.OFFLINE)]
+    state = make_state(
+        [[0, 1]],
+        racks="ab",
+        size_bytes=100,
+        disk_bytes=[0, 0],
+        log_dirs={0: failed, 1: failed},
+        dirs=[["/d1", "/d1"]],
+        isr=[[0]],
+        leaders=[None],
+    )
+
+    findings = planned(state, "leaders").findings
+
+    found = {remedy_of(one, state) for one in findings if one.rule == "capacity"}
+    assert len(found) == 1
+    assert "log dir /d1 of broker 0" in found.pop()

@@ -19,7 +19,11 @@ from placement.model.rack_violations import rack_broken
 from placement.operations.fix import Defect
 from placement.planning.outcome.prior_violations import worse_racks
 from placement.rules.fetch_sources import source_remedy
-from placement.rules.frozen_partitions import has_no_online_dir, is_untouchable
+from placement.rules.frozen_partitions import (
+    has_no_online_dir,
+    is_on_every_broker,
+    is_untouchable,
+)
 from placement.rules.hard_levels import ruled_capacities
 from placement.score.known_loads import given_capacities
 from planner.plan.documents.infeasibility import amount_text
@@ -173,13 +177,22 @@ def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
         )
     broker, rule = finding.where.broker, finding.rule
     if rule == "capacity" and broker is not None and _has_failed(finding, state):
-        is_stuck = _is_everywhere(state)[_failed_on(state, broker)].any()
-        return _disk_remedy(finding, state) if is_stuck else REMEDIES["log-dir"]
+        return _failed_remedy(finding, state)
     if broker is None or not (rule == "capacity" or _is_lone_dir(finding, state)):
         return REMEDIES.get(rule)
     row = int(state.brokers.rows_of([broker])[0])
     r = RESOURCES.index(Resource(finding.where.resource or Resource.DISK))
     return MORE if _is_at_most_mean(state)[row, r] else REMEDIES["capacity"]
+
+
+def _failed_remedy(finding: Finding, state: ClusterState) -> str:
+    """Return what repairs the replicas in the failed log dirs of a broker."""
+    failed = _failed_on(state, finding.where.broker or 0)
+    without = failed[~state.has_source[failed]]
+    if len(without):
+        return source_remedy(state, int(without[0]))
+    is_stuck = is_on_every_broker(state)[failed].any()
+    return _disk_remedy(finding, state) if is_stuck else REMEDIES["log-dir"]
 
 
 def _has_failed(finding: Finding, state: ClusterState) -> bool:
@@ -238,7 +251,7 @@ def _unsettled_of(state: ClusterState) -> _Unsettled:
             offline=frozenset(_places(state, sum_rows(state.is_offline, start))),
             moving=frozenset(_places(state, state.is_reassigning)),
             crowded=frozenset(_places(state, state.replication_factor > live)),
-            homeless=frozenset(_places(state, _is_everywhere(state))),
+            homeless=frozenset(_places(state, is_on_every_broker(state))),
             cramped=frozenset(_cramped(state)),
         )
     return _unsettled[state]
@@ -251,13 +264,6 @@ def _cramped(state: ClusterState) -> list[int]:
     is_full = (brokers.disk_bytes >= 0) & (load > brokers.disk_bytes)
     is_full |= has_no_online_dir(state)
     return [int(broker) for broker in brokers.ids[is_full]]
-
-
-def _is_everywhere(state: ClusterState) -> BoolArray:
-    """Return ``(P,)`` true where no broker is left that could take a new replica."""
-    takes = state.brokers.is_live & ~has_no_online_dir(state)
-    held = sum_rows(takes[state.replicas.broker_idx], state.replicas.start)
-    return np.greater_equal(held, int(takes.sum()))
 
 
 def _places(state: ClusterState, chosen: IntArray | BoolArray) -> Iterator[Place]:
