@@ -95,6 +95,16 @@ def test_the_text_of_kcat_says_what_its_json_says():
     assert text.lists_complete_topics
 
 
+@pytest.mark.parametrize("prefix", ["2026-11-29T10:00:00Z ", "> ", "kcat-1  | "])
+def test_the_text_of_kcat_may_have_prefixes(prefix):
+    text = "".join(f"{prefix}{one}\r\n" for one in KCAT_TEXT.decode().splitlines())
+
+    source = read_kcat(text.encode(), file="f")
+
+    plain = read_kcat(KCAT_TEXT, file="f")
+    assert source.partitions.values == plain.partitions.values
+
+
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [

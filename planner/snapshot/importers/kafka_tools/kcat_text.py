@@ -50,10 +50,10 @@ FORM = Form(
     marks=re.compile(r"\bpartition [0-9]+, leader -?[0-9]+, replicas:"),
     hints=re.compile(r"\b(?:isrs|replicas): ?[0-9]|\bleader -?[0-9]+,"),
 )
+# A paste may have times, names or quotes before every line; JSON has neither of these.
 _MARK = re.compile(
-    r"^[ \t>]*Metadata for .{1,300} \(from broker"
-    r'|^[ \t]*topic "[^"\s]+" with [0-9]+ partitions:',
-    re.MULTILINE,
+    r"\bMetadata for .{1,300} \(from broker"
+    r'|\btopic "[^"\s]{1,249}" with [0-9]{1,9} partitions:'
 )
 _CUT = "the output was cut: write it to a file, and give all of it"
 
