@@ -204,7 +204,6 @@ def incidence_of(state: ClusterState, domains: Domains) -> Incidence:
     def lost(flags: BoolArray) -> CountArray:
         return np.bincount(at[flags[rows]], minlength=len(keys))
 
-    topic = state.partitions.topic_idx
     return Incidence(
         num_domains=len(domains),
         partition_idx=keys // width,
@@ -216,7 +215,7 @@ def incidence_of(state: ClusterState, domains: Domains) -> Incidence:
         num_serving=sum_rows(usable, start),
         num_in_sync=sum_rows(in_sync, start),
         num_electable=sum_rows(electable, start),
-        min_isr=state.topics.min_insync_replicas[topic],
+        min_isr=state.min_isr,
         factor=state.replication_factor,
         is_led=np.not_equal(state.partitions.leader_idx, ABSENT),
     )

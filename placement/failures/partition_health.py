@@ -24,10 +24,10 @@ class Health:
         True without a replica on a live broker and log dir: no election is possible,
         not even an unclean one.
     is_under_min_isr
-        True with fewer live in-sync replicas than min.insync.replicas: producers with
-        acks=all are refused. Offline partitions can be among these.
+        True with fewer live in-sync replicas than `ClusterState.min_isr`: producers
+        with acks=all are refused. Offline partitions can be among these.
     is_at_min_isr
-        True with exactly min.insync.replicas live in-sync replicas and a leader: the
+        True with exactly `ClusterState.min_isr` live in-sync replicas and a leader: the
         next loss refuses producers.
     is_under_replicated
         True with fewer live in-sync replicas than the replication factor.
@@ -50,11 +50,17 @@ class Health:
         }
 
 
+def hurt_before(state: ClusterState) -> dict[str, int]:
+    """Return the number of partitions that serve no producer now, by kind of harm."""
+    counts = health_of(state).counts()
+    return {name: counts[name] for name in ("offline", "under_min_isr")}
+
+
 def health_of(state: ClusterState) -> Health:
     """Return the current health of each partition."""
     start, usable = state.replicas.start, is_usable(state)
     in_sync = sum_rows(usable & state.replicas.is_in_sync, start)
-    least = state.topics.min_insync_replicas[state.partitions.topic_idx]
+    least = state.min_isr
     is_offline = np.equal(state.partitions.leader_idx, ABSENT)
     return Health(
         is_offline=is_offline,

@@ -59,6 +59,10 @@ class ClusterState:
         Kafka's cluster id, or `None`.
     brokers, log_dirs, topics, partitions, replicas
         The columns; see each class.
+    caps_min_isr
+        Whether brokers take the number of listed replicas where min.insync.replicas is
+        larger, as Kafka 3.7 and later do. Older brokers refuse producers with acks=all
+        there, however many replicas are in sync.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class ClusterState:
     topics: Topics
     partitions: Partitions
     replicas: Replicas
+    caps_min_isr: bool = False
 
     def __post_init__(self) -> None:
         if problems := _problems(self):
@@ -111,6 +116,20 @@ class ClusterState:
         return self.num_replicas - sum_rows(
             self.replicas.is_removing, self.replicas.start
         )
+
+    @property
+    def min_isr(self) -> IndexArray:
+        """``(P,)`` smallest ISR that accepts producers with acks=all."""
+        least = self.topics.min_insync_replicas[self.partitions.topic_idx]
+        if self.caps_min_isr:
+            least = np.minimum(least, self.num_replicas).astype(np.int32)
+        return least
+
+    @property
+    def is_min_isr_out_of_reach(self) -> BoolArray:
+        """``(P,)`` true where min.insync.replicas is above the number of replicas."""
+        least = self.topics.min_insync_replicas[self.partitions.topic_idx]
+        return np.greater(least, self.num_replicas)
 
     @property
     def is_offline(self) -> BoolArray:

@@ -8,7 +8,7 @@ import numpy as np
 from placement.array_types import BoolArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note
-from placement.model.cluster import LogDirState, Storage
+from placement.model.cluster import ClusterState, LogDirState, Storage, sum_rows
 from placement.model.load import first_true
 from placement.rules.descriptor import RuleDescriptor
 
@@ -109,6 +109,24 @@ class SayUnknownRacks:
         )
 
 
+def is_on_every_broker(state: ClusterState) -> BoolArray:
+    """Return ``(P,)`` true where no broker is left that could take a new replica."""
+    takes = state.brokers.is_live & ~has_no_online_dir(state)
+    held = sum_rows(takes[state.replicas.broker_idx], state.replicas.start)
+    found: BoolArray = np.greater_equal(held, int(takes.sum()))
+    return found
+
+
+def has_no_online_dir(state: ClusterState) -> BoolArray:
+    """Return ``(B,)`` true for brokers whose listed log dirs take no new replica."""
+    owner, count = state.log_dirs.broker_idx, state.num_brokers
+    is_online = np.equal(state.log_dirs.state, LogDirState.ONLINE)
+    every = np.bincount(owner, minlength=count)
+    usable = np.bincount(owner[is_online], minlength=count)
+    found: BoolArray = (every > 0) & (usable == 0)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class UsableLogDirs:
     """Close brokers without an online log dir to new replicas (KIP-1066: cordoned)."""
@@ -117,14 +135,9 @@ class UsableLogDirs:
 
     def fill(self, draft: Draft) -> None:
         """Close brokers whose log dirs are all offline or cordoned."""
-        log_dirs = draft.state.log_dirs
-        count = draft.state.num_brokers
-        every = np.bincount(log_dirs.broker_idx, minlength=count)
-        online = np.equal(log_dirs.state, LogDirState.ONLINE)
-        usable = np.bincount(log_dirs.broker_idx[online], minlength=count)
         if "log-dirs" in draft.settings.lifted:
             return
-        closed = (every > 0) & (usable == 0) & draft.may_receive
+        closed = has_no_online_dir(draft.state) & draft.may_receive
         draft.may_receive &= ~closed
         for broker in np.nonzero(closed)[0]:
             broker_id = int(draft.state.brokers.ids[broker])

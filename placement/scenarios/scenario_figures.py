@@ -15,7 +15,7 @@ from placement.failures.failure_outlook import (
     outlook,
 )
 from placement.failures.failure_table import Failures
-from placement.failures.partition_health import health_of
+from placement.failures.partition_health import health_of, hurt_before
 from placement.failures.serving_loads import serving_weights
 from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
@@ -99,11 +99,12 @@ class Verdict:
     Parameters
     ----------
     answer
-        Whether any one may be lost; `None` where there is none.
+        Whether any one may be lost, and all partitions serve; `None` where there is
+        none.
     hardest
         Name of the broker or rack with the worst loss; empty where there is none.
     reason
-        Damage by the worst loss; empty without damage.
+        Damage by the worst loss, else what is hurt before any; empty without either.
     fails
         Number of brokers or racks that may not be lost.
     """
@@ -316,7 +317,7 @@ def _given_capacities(state: ClusterState) -> dict[Resource, RateArray]:
 
 
 def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:
-    """Return the verdict on the loss of any one domain of a kind."""
+    """Return the verdict on the loss of any one domain, and on what is hurt before."""
     failures = single_failures(given, kind)
     if not len(failures):
         return Verdict(answer=None, hardest="", reason="", fails=0)
@@ -324,20 +325,28 @@ def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:
     worst = int(failures.ranked()[0])
     if not is_fine.all() and is_fine[worst]:
         worst = int(np.nonzero(~is_fine)[0][0])
+    before = hurt_before(given.state)
     return Verdict(
-        answer=bool(is_fine.all()),
+        answer=bool(is_fine.all()) and not any(before.values()),
         hardest=failures.domains.name(given.state, int(failures.first[worst])),
-        reason=reason_of(failures, worst),
+        reason=reason_of(failures, worst) or _reason_before(before),
         fails=int((~is_fine).sum()),
     )
 
 
+HARM = {"offline": "partitions offline", "under_min_isr": "partitions under min ISR"}
+"""Kinds of harm to partitions, worst first, in words."""
+
+
+def _reason_before(before: Mapping[str, int]) -> str:
+    """Return the worst harm before any failure as text; empty without one."""
+    found = [name for name in HARM if before[name]]
+    return f"{HARM[found[0]]} before any loss: {before[found[0]]}" if found else ""
+
+
 def reason_of(failures: Failures, row: int) -> str:
     """Return the worst effect of one failure as text; empty without one."""
-    for name, words in (
-        ("offline", "partitions offline"),
-        ("under_min_isr", "partitions under min ISR"),
-    ):
+    for name, words in HARM.items():
         count = int(failures.damage[name][row])
         if count:
             return f"{words}: {count}"

@@ -47,7 +47,7 @@ def partition_violations(
     replicas, start = state.replicas, state.replicas.start
     factor = state.replication_factor
     in_sync = sum_rows(replicas.is_in_sync, start)
-    min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx]
+    min_isr = state.min_isr
     first = replicas.broker_idx_at(start[:-1])
     is_led = np.not_equal(leader_idx, ABSENT)
     broken = {

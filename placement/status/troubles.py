@@ -92,7 +92,6 @@ def find_troubles(state: ClusterState) -> Troubles:
     is_offline, has_source = state.is_offline, state.has_source
     health = health_of(state)
     in_sync = sum_rows(replicas.is_in_sync & ~is_offline, replicas.start)
-    least = state.topics.min_insync_replicas[state.partitions.topic_idx]
     located = replicas.log_dir_idx[replicas.log_dir_idx != ABSENT]
     # The extra last row includes replicas in unknown log dirs.
     is_failed_dir = np.append(np.equal(dirs.state, LogDirState.OFFLINE), [False])
@@ -110,7 +109,7 @@ def find_troubles(state: ClusterState) -> Troubles:
         ),
         leaderless=find_leaderless(state, is_offline, state.can_lead),
         no_source=np.nonzero(~has_source)[0],
-        under_min_isr=_by_topic(state, health.is_under_min_isr, in_sync, least),
+        under_min_isr=_by_topic(state, health.is_under_min_isr, in_sync, state.min_isr),
         under_replicated=_by_topic(
             state, health.is_under_replicated, in_sync, state.replication_factor
         ),

@@ -21,7 +21,10 @@ from planner.text.table import Column, table_lines
 if TYPE_CHECKING:
     from placement.check import Finding
     from placement.model.cluster import ClusterState
+    from planner.plan.input.plan_input import PlanInput
 
+UNMET = {"partial", "infeasible"}
+"""Statuses of plans that do not meet every hard rule."""
 MAX_FINDINGS_SHOWN = 50
 
 SnapshotOption = Annotated[
@@ -75,7 +78,6 @@ def check(
     from planner.plan.input.plan_input import read_plan
     from planner.plan.input.wave_input import read_waves
     from planner.plan.run.check_given_plan import check_given
-    from planner.plan.run.prior_violations import remedy_of
 
     inputs = Gatherer()
     thresholds = inputs.read(lambda: read_capacity_thresholds(capacity_threshold or ()))
@@ -94,22 +96,39 @@ def check(
     )
     before = seen_as(before, given.settings.rack_map, given.settings.cpu_weights)
     if output_format is OutputFormat.JSON:
+        remedies = _remedies(findings, given, before)
         listed = [
-            {**finding.to_dict(), "remedy": remedy_of(finding, before)}
-            for finding in findings
+            {**finding.to_dict(), "remedy": remedy}
+            for finding, remedy in zip(findings, remedies, strict=True)
         ]
         print_json({"ok": is_ok(findings), "findings": listed})
     else:
-        typer.echo(_text(findings, len(given.reassignment), before))
+        typer.echo(_text(findings, given, before))
     raise typer.Exit(ExitCode.OK if is_ok(findings) else ExitCode.FINDINGS)
 
 
+def _remedies(
+    findings: Sequence["Finding"], given: "PlanInput", before: "ClusterState"
+) -> list[str | None]:
+    """Return a command that repairs each finding, but none that the plan tried."""
+    from planner.plan.run.prior_violations import remedy_of, tried_remedies
+
+    tried = tried_remedies(
+        given.goal,
+        given.document.get("settings") or {},
+        before,
+        has_met_rules=given.document.get("status") not in UNMET,
+    )
+    found = (remedy_of(finding, before) for finding in findings)
+    return [None if remedy in tried else remedy for remedy in found]
+
+
 def _text(
-    findings: Sequence["Finding"], num_entries: int, before: "ClusterState"
+    findings: Sequence["Finding"], given: "PlanInput", before: "ClusterState"
 ) -> str:
     from placement.check.checker import RULE_NAMES
-    from planner.plan.run.prior_violations import remedy_of
 
+    num_entries = len(given.reassignment)
     caused = [finding for finding in findings if finding.is_wrong]
     soft = [finding for finding in findings if finding.soft]
     existing = [one for one in findings if one.existing and not one.soft]
@@ -127,7 +146,7 @@ def _text(
     if existing:
         lines += [f"wrong before, and no worse with this plan: {len(existing)}"]
         lines += _listed(existing)
-        remedies = dict.fromkeys(remedy_of(one, before) for one in existing)
+        remedies = dict.fromkeys(_remedies(existing, given, before))
         lines += [f"  repaired by: {text}" for text in remedies if text]
     return "\n".join(lines)
 

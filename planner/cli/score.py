@@ -105,7 +105,7 @@ def score(
     if output_format is MetricsFormat.JSON:
         print_json(documents if len(documents) > 1 else documents[0])
     elif output_format is MetricsFormat.TEXT and spark:
-        print_clusters(documents)
+        print_clusters(documents, snapshots)
     held = any(answer["holds"] for d in documents for answer in d.get("fail_on", ()))
     raise typer.Exit(ExitCode.FINDINGS if held else ExitCode.OK)
 

@@ -12,6 +12,7 @@ from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import Outlook, outlook
 from placement.failures.failure_table import Failures
 from placement.failures.pair_failures import DEFAULT_SAMPLE, MOST_DOMAINS, pair_failures
+from placement.failures.partition_health import hurt_before
 from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
@@ -21,6 +22,7 @@ from planner.failures.failure_request import FailuresOptions
 from planner.progress import stage
 from planner.snapshot.snapshot_document import Snapshot
 from planner.status.controller_quorum import voters_of
+from planner.status.unproven_min_isr import unproven_min_isr
 from planner.text.document_numbers import rounded
 from planner.text.format import percent_text
 
@@ -41,6 +43,8 @@ class AllFailures:
         The cluster, its columns, and the parsed options.
     given
         Loads, capacities and thresholds of the cluster before any failure.
+    before
+        Number of partitions that are offline, or under min ISR, before any failure.
     singles, pairs
         Single and paired failures by kind of failure domain.
     majority
@@ -52,21 +56,28 @@ class AllFailures:
     state: ClusterState
     options: FailuresOptions
     given: Outlook
+    before: Mapping[str, int]
     singles: Mapping[DomainKind, Failures]
     pairs: Mapping[DomainKind, Failures]
     majority: Mapping[DomainKind, bool | None]
 
     def survives(self, kind: DomainKind) -> bool | None:
         """
-        Return whether any one domain of a kind may fail.
+        Return whether any one domain of a kind may fail, and all partitions serve.
 
-        `None` without domains, as where no rack is known. Without a live broker
+        False where some are offline or under min ISR before any failure. `None`
+        without domains, as where no rack is known. Without a live broker
         nothing is left to survive.
         """
         failures = self.singles[kind]
         if not len(failures):
             is_dead = kind is DomainKind.BROKER and not self.state.brokers.is_live.any()
             return False if is_dead else None
+        return self.is_fine_beyond(kind) and not any(self.before.values())
+
+    def is_fine_beyond(self, kind: DomainKind) -> bool:
+        """Return whether no failure of a kind hurts what is fine before it."""
+        failures = self.singles[kind]
         is_fine = bool((failures.is_survived & ~failures.is_overfull).all())
         return is_fine and self.majority.get(kind) is not False
 
@@ -113,6 +124,7 @@ def compute_all_failures(
         state=state,
         options=options,
         given=given,
+        before=hurt_before(state),
         singles={kind: single_failures(given, kind) for kind in DomainKind},
         pairs={
             kind: pair_failures(
@@ -193,6 +205,7 @@ def notes_of(
     ]
     if unknown:
         notes.append(f"loads not known for every partition: {', '.join(unknown)}")
+    notes += unproven_min_isr(snapshot, state)
     if any(rack is None for rack in state.brokers.racks):
         notes.append("some brokers have no rack: they are in no failure of a rack")
     if options.rules.is_unclean is not None:

@@ -1,6 +1,5 @@
 """Options of `failures`, parsed for one snapshot."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,12 +7,16 @@ import numpy as np
 
 from placement.array_types import BoolArray, IndexArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
-from placement.failures.automatic_election import DEFAULT_PERCENTAGE
+from placement.failures.automatic_election import (
+    DEFAULT_PERCENTAGE,
+    FIRST_WITHOUT_THRESHOLD,
+)
 from placement.failures.controller_decision import ElectionRules
 from placement.failures.controller_events import Loss
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from planner.errors import InputProblem, raise_problems
+from planner.kafka_releases import Release, oldest_release, release_of
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.options.declared.option import Problems
 from planner.options.declared.value_readers import (
@@ -85,7 +88,7 @@ class FailuresOptions:
     rules: ElectionRules
     thresholds: Mapping[Resource, float]
     bandwidth_bytes_per_s: int
-    version: tuple[int, int] | None
+    version: Release | None
     is_automatic: bool
     percentage: float
 
@@ -177,10 +180,18 @@ def read_failures_request(
         thresholds=DEFAULT_THRESHOLDS
         | {Resource(name): value for name, value in thresholds.items()},
         bandwidth_bytes_per_s=bandwidth,
-        version=version_of(snapshot.kafka_version),
+        version=_release_of(snapshot),
         is_automatic=snapshot.configs.get("auto.leader.rebalance.enable") != "false",
         percentage=_percentage(snapshot.configs),
     )
+
+
+def _release_of(snapshot: Snapshot) -> Release | None:
+    """Return the release of Kafka; `None` where only an older one is proven."""
+    oldest = oldest_release(snapshot.kafka_version, snapshot.features)
+    is_named = release_of(snapshot.kafka_version) is not None
+    is_settled = oldest is not None and oldest >= FIRST_WITHOUT_THRESHOLD
+    return oldest if is_named or is_settled else None
 
 
 def _names_of(request: FailuresRequest) -> tuple[str, ...]:
@@ -218,16 +229,3 @@ def _unclean(snapshot: Snapshot, state: ClusterState) -> BoolArray | None:
         for configs in state.topics.configs
     ]
     return np.array(enabled, dtype=np.bool_) if any(enabled) else None
-
-
-def version_of(text: str | None) -> tuple[int, int] | None:
-    """
-    Return the major and minor version of Kafka; `None` where the text has none.
-
-    Examples
-    --------
-    >>> version_of("4.3.1"), version_of("3.9-IV0"), version_of(None)
-    ((4, 3), (3, 9), None)
-    """
-    match = re.match(r"(\d+)\.(\d+)", text or "")
-    return (int(match[1]), int(match[2])) if match else None

@@ -295,7 +295,10 @@ def scenario_notes(scenario: Scenario) -> list[str]:
     """Return the assumptions and limits of the figures, a sentence each."""
     notes = notes_of(scenario.snapshot, scenario.now, scenario.options, scenario.given)
     if scenario.options.version is None:
-        notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
+        notes.append(
+            "Kafka's version is not in the snapshot: it elects preferred leaders as "
+            "4.0 or later does"
+        )
     if scenario.now.is_reassigning.any():
         notes.append("partitions are being reassigned: what is added is not in sync")
     if scenario.keeps_majority is False:

@@ -120,15 +120,16 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
         return "no: no broker is live"
     worst = int(failures.ranked()[0])
     name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
-    if answer:
+    if every.is_fine_beyond(kind):
         is_known = every.majority.get(kind) is not None
         yes = "yes" if is_known else "yes, if the controllers keep their majority"
         if kind is DomainKind.RACK and None in every.state.brokers.racks:
             yes += ", for the racks that are known"
         if known_in_part(every.given):
             yes += ", as far as loads are known"
-        if before := list(_before_texts(every.state)):
-            yes = f"{' and '.join(before)} already, with no loss; of the others {yes}"
+        if before := list(_before_texts(every)):
+            already = f"{' and '.join(before)} already, with no loss"
+            yes = f"no: {already}; of the others {yes}"
         return f"{yes}; the hardest is {name}: {_load_text(every, failures, worst)}"
     hurt = list(_damage_texts(every, failures, worst))
     if not hurt:
@@ -138,12 +139,11 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
     return f"no, for {count} of {len(failures)}; {name}: {'; '.join(hurt)}"
 
 
-def _before_texts(state: ClusterState) -> Iterator[str]:
+def _before_texts(every: AllFailures) -> Iterator[str]:
     """Yield the partitions that are offline or refuse producers before any loss."""
-    counts = health_of(state).counts()
-    for name in ("offline", "under_min_isr"):
-        if counts[name]:
-            yield f"{plural(counts[name], 'partition')} {WORDS[name]}"
+    for name, count in every.before.items():
+        if count:
+            yield f"{plural(count, 'partition')} {WORDS[name]}"
 
 
 def _damage_texts(every: AllFailures, failures: Failures, row: int) -> Iterator[str]:

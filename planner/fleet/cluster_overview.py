@@ -321,7 +321,9 @@ def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
 
 
 def _if_known(score: ClusterScore, resource: Resource, name: str) -> float | None:
-    """Return a figure of a resource; `None` if no load of the resource is known."""
+    """Return a figure of a resource; `None` without a known load or a live broker."""
+    if not score.state.brokers.is_live.any():
+        return None
     has_use = has_capacities(score.state, resource)
     value = known_figures(score.placed.resources[resource], has_use=has_use)[name]
     return None if isnan(value) else value

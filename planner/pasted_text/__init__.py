@@ -6,7 +6,7 @@ nothing else of the planner.
 """
 
 from planner.pasted_text.cleaning import Form, Pasted, clean, passed_note
-from planner.pasted_text.encoding import EncodingProblemError, decode_bytes
+from planner.pasted_text.encoding import EncodingProblemError, decode_bytes, head_of
 from planner.pasted_text.json_documents import Piece, json_form, split_documents
 from planner.pasted_text.noise import Noise, noise_of, tool_failure
 from planner.pasted_text.outputs import Output, recognise
@@ -20,6 +20,7 @@ __all__ = [
     "Piece",
     "clean",
     "decode_bytes",
+    "head_of",
     "json_form",
     "noise_of",
     "passed_note",

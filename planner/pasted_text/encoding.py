@@ -9,6 +9,7 @@ _GZIP = b"\x1f\x8b"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _HEAD = 1000
+_BEGINNING = 100_000
 _MOSTLY = 0.8
 _JSON = ("{", "[", '"', "]", "}")
 _OTHER_BLANKS = re.compile("[\u00a0\u2007\u202f\u200b\u2060\ufeff]")
@@ -131,3 +132,18 @@ def _utf8(data: bytes) -> str:
         rule = f"the file must be UTF-8 (byte {error.start} is not)"
         place, remedy = f"line {line}", "save it as UTF-8"
         raise EncodingProblemError(rule=rule, remedy=remedy, place=place) from None
+
+
+def head_of(data: bytes) -> str:
+    """Return the beginning of a file as text, with any content."""
+    if data.startswith(_GZIP):
+        try:
+            data = zlib.decompressobj(31).decompress(data, _BEGINNING)
+        except zlib.error:
+            return ""
+    # An end in the middle of a character is replaced, not an error.
+    head = data[:_BEGINNING]
+    try:
+        return decode_bytes(head)
+    except EncodingProblemError:
+        return head.decode("utf-8-sig", errors="replace")

@@ -40,13 +40,15 @@ def _known(name: str, pattern: str, words: str) -> tuple[re.Pattern[str], Output
 
 _DESCRIBE = "take kafka-topics --describe"
 _MARKED = (
-    # Texts without an importer that contain words of texts with an importer.
+    _known("", r"^@@ -[0-9]+(?:,[0-9]+)? \+[0-9]+(?:,[0-9]+)? @@",
+           "a diff: give the file itself"),
     _known(
-        "",
+        "kcat",
         r"^[ \t>]*Metadata for .{1,300} \(from broker|^[ \t]*topic \"[^\"]+\" with "
         r"[0-9]+ partitions:",
-        "kcat -L text: take it with -J, as kcat -L -J, for --kcat",
+        "kcat -L, which --kcat takes",
     ),
+    # Texts without an importer that contain words of texts with an importer.
     _known(
         "",
         r"^# (?:HELP|TYPE) [a-zA-Z_:][\w:]* |"

@@ -45,6 +45,11 @@ _WRAPPINGS = (
     _wrapping(r"(?:[\w.-]{1,60}[ \t]{1,20})?\|(?: |$|(?=\S))"),
     # kubectl logs --prefix.
     _wrapping(r"\[(?:pod|container)/[^\]\s]{1,300}\](?: |$)"),
+    # stern: pod, container.
+    _wrapping(r"[a-z0-9][a-z0-9.]{0,250}-[a-z0-9.-]{1,250} [a-z0-9][a-z0-9-]{0,62}"
+              r"(?: |$)"),
+    # A file that a diff adds.
+    _wrapping(r"\+(?!\+)"),
     # ts, docker logs --timestamps, journalctl.
     _wrapping(rf"\[?{_DATE}[T ]{_TIME}(?: ?(?:Z|UTC|[+-][0-9]{{2}}:?[0-9]{{2}}))?\]?"
               r":?(?: |\t|$)"),

@@ -1,18 +1,21 @@
 """Score of one snapshot by the options of the command line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
-from placement.draft.draft import Settings
+from placement.draft.draft import Note, Settings
+from placement.model.cluster import ClusterState
 from placement.score import ClusterScore, score_cluster
 from planner.options.cluster_options import read_options
 from planner.options.declared.rule_readers import SETS_OFF
 from planner.options.plan_request import read_values
 from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.progress import stage
+from planner.score.failed_dirs import failed_dir_notes
 from planner.snapshot import Snapshot
 from planner.status.find_status import Status, status_of
+from planner.status.unproven_min_isr import unproven_min_isr
 from planner.text.data_age import age_s
 
 
@@ -90,10 +93,18 @@ def score_snapshot(
     settings = read_options(options, state, problems=problems).settings
     score = score_cluster(state, settings)
     return Scored(
-        score=replace(score, notes=(*score.notes, *factor_notes(state))),
+        score=replace(score, notes=(*score.notes, *_more_notes(snapshot, state))),
         cluster_id=snapshot.cluster_id,
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
         settings=settings,
         status=status_of(snapshot, state),
     )
+
+
+def _more_notes(snapshot: Snapshot, state: ClusterState) -> Iterator[Note]:
+    """Yield the notes on what the snapshot itself does not show at once."""
+    yield from factor_notes(state)
+    yield from failed_dir_notes(state)
+    for message in unproven_min_isr(snapshot, state):
+        yield Note(what="kafka-version", message=message)

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner.errors import InputProblem
+from planner.kafka_releases import caps_min_isr
 from planner.snapshot.checks.record_checks import findings
 from planner.snapshot.formats.foreign_tables import cast_tables
 from planner.snapshot.tables.snapshot_columns import (
@@ -166,6 +167,9 @@ class Snapshot:
         """
         Create a snapshot of a cluster; `to_state` returns the same cluster.
 
+        Whether its brokers cap min.insync.replicas follows from the version of Kafka,
+        or from the features, in `header`.
+
         Tags, and the configs of brokers, are not part of a cluster and are left out.
 
         Parameters
@@ -259,7 +263,8 @@ class Snapshot:
         from planner.snapshot.to_state import state_of
 
         facts = Facts(self.configs, self.controllers, self.tables())
-        return state_of(facts, self.cluster_id)
+        capped = caps_min_isr(self.kafka_version, self.features)
+        return state_of(facts, self.cluster_id, caps_min_isr=capped)
 
     def topic_resources(self) -> dict[str, TopicResource]:
         """Return the KafkaTopic resources that topics have by their tags, by topic."""

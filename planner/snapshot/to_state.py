@@ -54,7 +54,9 @@ _NO_CONFIGS: Mapping[str, str] = {}
 """Configs of topics without any; a plain dict, since proxies cannot be pickled."""
 
 
-def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
+def state_of(
+    facts: Facts, cluster_id: str | None = None, *, caps_min_isr: bool = False
+) -> ClusterState:
     """
     Build the cluster of a snapshot.
 
@@ -69,6 +71,8 @@ def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
         Tables of a checked snapshot, with rows in canonical order.
     cluster_id
         Kafka's id of the cluster, if it is known.
+    caps_min_isr
+        Whether its brokers are of Kafka 3.7 or later, as in `ClusterState`.
     """
     tables = facts.tables
     brokers = _brokers(tables["brokers"], dir_totals(facts, facts.broker_ids))
@@ -94,6 +98,7 @@ def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
         topics=_topics(facts),
         partitions=_partitions(tables, leader_idx),
         replicas=replicas,
+        caps_min_isr=caps_min_isr,
     )
 
 

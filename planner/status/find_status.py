@@ -8,6 +8,7 @@ import numpy as np
 from placement.array_types import BoolArray
 from placement.model.cluster import ClusterState
 from placement.status import Troubles, find_troubles
+from planner.kafka_releases import Release, release_of
 from planner.snapshot.snapshot_document import Snapshot
 from planner.snapshot.tables.table_rows import as_array
 from planner.status.controller_quorum import QuorumStatus, quorum_of
@@ -25,6 +26,8 @@ class Status:
     ----------
     cluster_id, taken_at
         Fields of the snapshot.
+    release
+        Release of Kafka that the snapshot names; `None` where it names none.
     troubles
         Troubles of brokers, log dirs, partitions and reassignments.
     has_isr
@@ -41,6 +44,7 @@ class Status:
 
     cluster_id: str | None
     taken_at: str | None
+    release: Release | None
     troubles: Troubles
     has_isr: BoolArray
     throttles: tuple[Throttle, ...]
@@ -103,6 +107,7 @@ def status_of(snapshot: Snapshot, state: ClusterState | None = None) -> Status:
     return Status(
         cluster_id=snapshot.cluster_id,
         taken_at=snapshot.taken_at,
+        release=release_of(snapshot.kafka_version),
         troubles=troubles,
         has_isr=isr.is_valid().to_numpy(zero_copy_only=False),
         throttles=throttles,

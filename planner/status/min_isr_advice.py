@@ -15,11 +15,15 @@ def out_of_reach(status: Status) -> dict[int, int]:
     """
     Return topics whose min ISR is above the replication factor of a partition.
 
+    Brokers of Kafka 3.7 and later take that factor instead, so there are none then.
+
     Returns
     -------
     The smallest such factor of each topic, by its row; the worst topics first.
     """
     state, found = status.state, status.troubles.under_min_isr
+    if state.caps_min_isr:
+        return {}
     least = np.full(len(state.topics), np.iinfo(np.int64).max)
     np.minimum.at(least, state.partitions.topic_idx, state.replication_factor)
     is_above = np.greater(found.needed, least[found.topic_idx])
@@ -29,10 +33,13 @@ def out_of_reach(status: Status) -> dict[int, int]:
 def min_isr_texts(status: Status) -> list[str]:
     """Return a sentence for each topic whose min ISR no ISR can reach."""
     topics = status.state.topics
+    refused = "refuses acks=all even if all are in sync"
+    what = f"before 3.7 Kafka {refused}; later it is content with the fewer"
+    if status.release is not None:
+        what = f"Kafka {'.'.join(map(str, status.release))} {refused}"
     return [
         f"{topics.names[topic]}: {MIN_ISR} is {topics.min_insync_replicas[topic]}, and "
-        f"a partition has {plural(factor, 'replica')}: before 3.7 Kafka refuses "
-        "acks=all even if all are in sync; later it is content with the fewer"
+        f"a partition has {plural(factor, 'replica')}: {what}"
         for topic, factor in out_of_reach(status).items()
     ]
 

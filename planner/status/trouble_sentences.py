@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT, Brokers, BrokerState, ClusterState
+from placement.rules.frozen_partitions import has_no_online_dir, is_on_every_broker
 from placement.status import Leaderless, Rescue
 from planner.kafka_commands import ANY_SERVER
 from planner.status.find_status import Status
@@ -175,22 +177,28 @@ def unplaced_text(status: Status, b: int) -> str:
 
 def log_dir_advice(status: Status, address: Address) -> list[Advice]:
     """Return the remedies for offline log dirs."""
-    dirs = status.state.log_dirs
+    state, dirs = status.state, status.state.log_dirs
     failed = dirs.broker_idx[status.troubles.log_dir_idx].tolist()
-    owners = sorted({*failed, *unplaced_brokers(status)})
-    ids = status.state.brokers.ids[owners].tolist()
-    return [
-        (f"repair the disk and restart {brokers_text(ids)}", None),
-        (
-            f"or restart {brokers_text(ids)} without the directory: Kafka re-creates "
-            "the replicas in the others",
-            None,
-        ),
-        (
-            "or copy the replicas to other brokers",
-            f"kafka-planner plan fix {address.snapshot} --only log-dirs -o plan",
-        ),
-    ]
+    owners = np.array(sorted({*failed, *unplaced_brokers(status)}), dtype=np.int64)
+    others = state.brokers.ids[owners[~has_no_online_dir(state)[owners]]].tolist()
+    ids = state.brokers.ids[owners].tolist()
+    advice: list[Advice] = [(f"repair the disk and restart {brokers_text(ids)}", None)]
+    if others:
+        text = f"or restart {brokers_text(others)} without the directory: Kafka "
+        advice.append((f"{text}re-creates the replicas in the others", None))
+    if _can_copy_elsewhere(state, owners):
+        command = f"kafka-planner plan fix {address.snapshot} --only log-dirs -o plan"
+        advice.append(("or copy the replicas to other brokers", command))
+    return advice
+
+
+def _can_copy_elsewhere(state: ClusterState, owners: RowArray) -> bool:
+    """Return whether a replica in a failed log dir has a source, and a broker left."""
+    replicas = state.replicas
+    is_failed = state.is_offline & np.isin(replicas.broker_idx, owners)
+    failed = replicas.partition_idx[is_failed]
+    is_movable = state.has_source & ~is_on_every_broker(state)
+    return bool(is_movable[failed].any())
 
 
 def leaderless_text(status: Status, one: Leaderless) -> str:

@@ -13,6 +13,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.table_facts import MIN_ISR, config_values
 from planner.snapshot.tables.table_rows import as_array
 from planner.status.controller_quorum import quorum_of
+from planner.status.unproven_min_isr import unproven_min_isr
 from planner.text.format import brokers_text, plural
 
 
@@ -37,6 +38,8 @@ def find_unknown(snapshot: Snapshot, state: ClusterState) -> Iterator[Unknown]:
     """
     yield from _of_brokers(snapshot, state)
     yield from _of_partitions(snapshot)
+    for message in unproven_min_isr(snapshot, state):
+        yield Unknown(what="kafka-version", message=message)
     yield from _of_throttles(snapshot, state)
     quorum = quorum_of(snapshot, state)
     if quorum is None or not quorum.has_fetch_ages:

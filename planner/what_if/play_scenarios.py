@@ -35,6 +35,7 @@ from planner.plan.run.make_plan import check_plan
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.status.controller_quorum import voters_of
+from planner.status.unproven_min_isr import unproven_min_isr
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.scenario_folders import write_scenario
 from planner.what_if.scenarios import Scenario, build
@@ -313,7 +314,8 @@ class Player:
 
     def _document(self, scenario: Scenario | None, outcome: Outcome) -> dict[str, Any]:
         prices = self._context.prices
-        return outcome_document(scenario, outcome, self._voters, prices)
+        notes = unproven_min_isr(self._snapshot, outcome.figures.state)
+        return outcome_document(scenario, outcome, self._voters, prices, notes=notes)
 
     def start(self, scenario: Scenario) -> Variant:
         """Return the cluster with which a scenario begins."""

@@ -41,8 +41,10 @@ def outcome_document(
     outcome: Outcome,
     voters: Sequence[Voter],
     prices: Prices | None = None,
+    *,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the document of one scenario, or of today's cluster."""
+    """Return the document of one scenario, or of today's cluster, with more notes."""
     figures, variant = outcome.figures, outcome.variant
     quorum = quorum_after(outcome, voters)
     return_use = figures.return_use
@@ -82,6 +84,7 @@ def outcome_document(
         shortfalls=[*quorum.shortfalls(), *_shortfalls(outcome)],
         notes=[
             *variant.notes,
+            *notes,
             *quorum.notes(),
             *_left_offline_notes(outcome),
             *_moved_inside_notes(outcome),

@@ -287,7 +287,8 @@ def reasons_of(row: Row) -> Iterator[str]:
         )
     for kind, name in (("broker", "broker"), ("rack", "rack")):
         found = row["survives"][kind]
-        if found["survives"] is False:
+        is_of_loss = found["fails"] or found["controllers_keep_majority"] is False
+        if found["survives"] is False and is_of_loss:
             yield loss_text(name, found)
     yield from _until_full(row["full"])
 
@@ -303,6 +304,8 @@ def loss_text(kind: str, found: Row) -> str:
     """Return why the loss of a broker or a rack is not survived, as text."""
     if not found["reason"]:
         return f"one more {kind} may take the controllers' majority"
+    if not found["fails"]:
+        return str(found["reason"])
     return f"without {kind} {found['hardest']}: {found['reason']}"
 
 

@@ -122,8 +122,9 @@ def test_a_verdict_does_not_hide_what_is_refused_before_any_loss(
 
     outcome = run(capsys, "failures", path, "--no-pairs")
 
+    assert outcome.code == 3
     assert (
-        "N-1 broker 1 partition under min ISR already, with no loss; of the others "
+        "N-1 broker no: 1 partition under min ISR already, with no loss; of the others "
         "yes, if the controllers keep their majority;"
     ) in unwrapped(outcome.out)
 

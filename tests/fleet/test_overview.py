@@ -26,6 +26,20 @@ def row_of(document):
     return overview_row(snapshot.tables(), snapshot.header(), Settings())
 
 
+@pytest.mark.parametrize(
+    "brokers",
+    [
+        pytest.param([], id="without brokers"),
+        pytest.param([{"id": 1, "state": "dead"}], id="without a live broker"),
+    ],
+)
+def test_no_disk_is_empty_where_there_is_none(brokers):
+    row = row_of(small_document(brokers=brokers, topics=[]))
+
+    assert (row["status"], row["brokers"]) == ("ok", len(brokers))
+    assert (row["max_disk_use"], row["fullest_broker"]) == (None, None)
+
+
 def two_topics():
     document = small_document(
         kafka_version="4.3.1",

@@ -18,7 +18,7 @@ from planner.snapshot.importers.metrics.prometheus import read_prometheus
 from planner.snapshot.importers.metrics.rates_table import read_rates
 from support.commands import run
 from support.monitoring import CAPACITY, vector
-from support.samples import KCAT, RATES, SAMPLES, records_of, refusal, words
+from support.samples import KCAT, KCAT_TEXT, RATES, SAMPLES, records_of, refusal, words
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 LOG_DIRS = (SAMPLES / "log-dirs-describe.txt").read_bytes()
@@ -56,8 +56,8 @@ def test_a_prompt_logs_and_an_indentation_around_topics(capsys, tmp_path):
     assert "[root@node-7 kafka_2.11-1.0.0]# bin/kafka-topics.sh" in outcome.err
 
 
-@pytest.mark.parametrize("option", ["--kcat", "--topics", "--log-dirs", "--strimzi"])
-def test_the_text_of_kcat_is_named_with_the_option_that_is_missing(
+@pytest.mark.parametrize("option", ["--topics", "--log-dirs", "--strimzi"])
+def test_the_text_of_kcat_is_named_with_the_option_that_takes_it(
     capsys, tmp_path, option
 ):
     path = CASES / "c06" / "kcat.txt"
@@ -65,7 +65,75 @@ def test_the_text_of_kcat_is_named_with_the_option_that_is_missing(
     outcome, document = imported(capsys, tmp_path, option, path)
 
     assert (outcome.code, document) == (2, None)
-    assert "this looks like kcat -L text: take it with -J" in outcome.err
+    assert "this looks like kcat -L, which --kcat takes" in outcome.err
+
+
+def test_the_text_of_kcat_is_read(capsys, tmp_path):
+    path = CASES / "c06" / "kcat.txt"
+
+    outcome, document = imported(capsys, tmp_path, "--kcat", path)
+
+    assert outcome.code == 0
+    assert replicas(document) == {
+        ("audit", 0): [3, 1],
+        ("payments", 0): [1, 2],
+        ("payments", 1): [2, 3],
+        ("payments", 2): [3],
+    }
+    assert [one["state"] for one in document["brokers"]] == ["alive"] * 3
+    assert document["brokers"][0]["host"] == "broker-1.example.internal"
+
+
+def test_the_text_of_kcat_says_what_its_json_says():
+    text, plain = (read_kcat(one, file="f") for one in (KCAT_TEXT, KCAT))
+
+    assert text.partitions.values == plain.partitions.values
+    assert [(b.key, b.values) for b in text.brokers] == [
+        (b.key, b.values) for b in plain.brokers
+    ]
+    assert text.lists_live_brokers
+    assert text.lists_complete_topics
+
+
+@pytest.mark.parametrize("prefix", ["2026-11-29T10:00:00Z ", "> ", "kcat-1  | "])
+def test_the_text_of_kcat_may_have_prefixes(prefix):
+    text = "".join(f"{prefix}{one}\r\n" for one in KCAT_TEXT.decode().splitlines())
+
+    source = read_kcat(text.encode(), file="f")
+
+    plain = read_kcat(KCAT_TEXT, file="f")
+    assert source.partitions.values == plain.partitions.values
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        pytest.param(
+            b"2 brokers:", b"3 brokers:", "3 brokers must follow", id="broker"
+        ),
+        pytest.param(b"1 topics:", b"2 topics:", "2 topics must follow", id="topic"),
+        pytest.param(
+            b"with 2 part",
+            b"with 3 part",
+            "3 partitions of orders must",
+            id="partition",
+        ),
+        pytest.param(
+            b" 2 brokers:\n", b"", "the number of brokers must be", id="count"
+        ),
+        pytest.param(
+            b"replicas: 1,2, isrs: 2,1", b"replicas: 1,2, is", "not part of", id="line"
+        ),
+        pytest.param(
+            b'  topic "orders"',
+            KCAT_TEXT + b'  topic "orders"',
+            "one cluster",
+            id="two",
+        ),
+    ],
+)
+def test_text_of_kcat_that_is_not_whole_is_refused(old, new, rule):
+    assert rule in words(refusal(read_kcat, KCAT_TEXT.replace(old, new, 1)))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +271,7 @@ def test_entries_of_log_dirs_that_are_wrong_are_left_out():
 
 UNKNOWN_FIELDS = [
     pytest.param(
-        TOPICS.replace("\tElr:", "\tOffline: \tElr:"), "Offline", id="in-the-middle"
+        TOPICS.replace("\tElr:", "\tObservers: \tElr:"), "Observers", id="in-the-middle"
     ),
     pytest.param(
         "".join(
@@ -595,3 +663,60 @@ def test_a_proposal_alone_is_not_taken_for_what_is_there(mark):
 
     assert problem.place == "line 1"
     assert "below 'Current partition replica assignment'" in problem.remedy
+
+
+CONFLUENT = [
+    "Topic: t\tPartitionCount: 3\tReplicationFactor: 2\tConfigs: min.insync.replicas=1",
+    *(
+        f"\tTopic: t\tPartition: {p}\t{rest}\tLiveObservers: "
+        for p, rest in enumerate(
+            (
+                "Leader: 1\tReplicas: 1,2\tIsr: 1\tOffline: 2",
+                "Leader: 2\tReplicas: 2,1\tIsr: 2,1\tOffline: ",
+                "Leader: 1\tReplicas: 2,1\tIsr: 1\tOffline: 2",
+            )
+        )
+    ),
+    "",
+]
+
+
+@pytest.mark.parametrize("blanks", ["\t", "  "])
+def test_offline_replicas_of_confluent_are_a_failed_log_dir(capsys, tmp_path, blanks):
+    text = "\n".join(CONFLUENT).replace("\t", blanks)
+
+    source = read_topics(text.encode(), file="f")
+
+    values = source.partitions.values
+    assert values["offline_replicas"] == [[2], [], [2]]
+    assert values["isr"] == [[1], [2, 1], [1]]
+    assert "Offline" not in " ".join(source.notes)
+    (tmp_path / "t.txt").write_text(text)
+    made = run(
+        capsys, "snapshot", "import", "--topics", tmp_path / "t.txt",
+        "-o", tmp_path / "s.json",
+    )  # fmt: skip
+    found = run(capsys, "status", tmp_path / "s.json", "--format", "json").document
+    assert made.code == 0
+    assert found["status"] == "wrong"
+    (dirs,) = found["log_dirs"]["offline"]
+    assert (dirs["broker"], dirs["in_this_or_another"]) == (2, 2)
+
+
+@pytest.mark.parametrize("prefix", ["kafka-0 kafka ", "my-cluster-kafka-2 kafka ", "+"])
+def test_prefixes_of_stern_and_of_an_added_file_are_removed(prefix):
+    plain = read_topics(TOPICS.encode(), file="f")
+    text = "".join(f"{prefix}{line}\n" for line in TOPICS.splitlines())
+
+    source = read_topics(text.encode(), file="f")
+
+    assert source.partitions.values == plain.partitions.values
+
+
+def test_a_diff_is_named_with_its_remedy():
+    *kept, last = TOPICS.splitlines()
+    lines = ["@@ -1,3 +1,3 @@", *(f" {one}" for one in kept), f"-{last}", f"+{last}"]
+
+    problem = words(refusal(read_topics, "\n".join([*lines, ""]).encode()))
+
+    assert "this looks like a diff: give the file itself" in problem

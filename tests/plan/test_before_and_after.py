@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.model.cluster import BrokerState
+from placement.model.cluster import BrokerState, LogDirState
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
 from planner.plan.run.prior_violations import remedy_of
 from planner.plan.screen.plan_screen import plan_screen
 from planner.snapshot import Snapshot, write_snapshot
-from support.clusters import clusters, make_state
+from support.clusters import Dir, clusters, make_state
 from support.commands import run
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -321,3 +321,89 @@ def test_a_replacement_is_not_blamed_for_racks_that_it_leaves_as_they_were():
     assert made.plan.status in MET
     assert made.plan.placed.reassignment.after().brokers_of(0) == [0, 1, 3]
     assert made.is_ok
+
+
+def with_failed_dir(spare, racks="abc"):
+    """Return brokers that all hold all replicas; a log dir of broker 2 has failed."""
+    failed = [Dir("/d1", 1000, state=LogDirState.OFFLINE), *spare]
+    return make_state(
+        [[0, 1, 2], [1, 2, 0]],
+        racks=racks,
+        ids=range(len(racks)),
+        size_bytes=100,
+        disk_bytes=[1000, 1000, sum(one.size_bytes for one in spare)]
+        + [1000] * len(racks[3:]),
+        log_dirs={b: [Dir("/d1", 1000)] for b in range(len(racks))} | {2: failed},
+        dirs=[["/d1"] * 3] * 2,
+        isr=[[0, 1], [1, 0]],
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "remedy"),
+    [
+        pytest.param(
+            with_failed_dir([]),
+            "replace the disk of broker 2, or add a broker",
+            id="all",
+        ),
+        pytest.param(
+            with_failed_dir([Dir("/d2", 1000)]),
+            "restart broker 2 without /d1, or add a broker",
+            id="another log dir",
+        ),
+        pytest.param(
+            with_failed_dir([Dir("/d2", 150)]),
+            "replace the disk of broker 2, or add a broker",
+            id="another log dir without room",
+        ),
+        pytest.param(
+            with_failed_dir([], racks="abcc"), "plan fix --only log-dirs", id="a broker"
+        ),
+    ],
+)
+def test_a_failed_log_dir_has_a_remedy_that_repairs_it(state, remedy):
+    held = planned(state, "leaders")
+
+    found = {remedy_of(one, state) for one in held.findings}
+
+    assert found == {remedy}
+    left = planned(state, "fix", {"only": ["log-dirs"]}).findings
+    assert bool(left) == (remedy != "plan fix --only log-dirs")
+
+
+@pytest.mark.parametrize("goal", ["fix", "rebalance"])
+def test_check_names_no_command_that_the_plan_tried(capsys, tmp_path, goal):
+    # Broker 3 could take the copies but for its rack, which the rule wants for others.
+    state = with_failed_dir([], racks="abca")
+    snapshot, folder = tmp_path / "s.json", tmp_path / "plan"
+    write_snapshot(Snapshot.from_state(state), snapshot)
+    made = run(capsys, "plan", goal, snapshot, "-o", folder)
+
+    outcome = run(capsys, "check", folder, "--snapshot", snapshot, "--format", "json")
+    screen = run(capsys, "check", folder, "--snapshot", snapshot).out
+
+    assert made.code == 4
+    assert outcome.document["findings"]
+    assert {one["remedy"] for one in outcome.document["findings"]} == {None}
+    assert "repaired by" not in screen
+
+
+def test_the_disk_with_the_last_copy_is_repaired_and_not_replaced():
+    failed = [Dir("/d1", 1000, state=LogDirState.OFFLINE)]
+    state = make_state(
+        [[0, 1]],
+        racks="ab",
+        size_bytes=100,
+        disk_bytes=[0, 0],
+        log_dirs={0: failed, 1: failed},
+        dirs=[["/d1", "/d1"]],
+        isr=[[0]],
+        leaders=[None],
+    )
+
+    findings = planned(state, "leaders").findings
+
+    found = {remedy_of(one, state) for one in findings if one.rule == "capacity"}
+    assert len(found) == 1
+    assert "log dir /d1 of broker 0" in found.pop()

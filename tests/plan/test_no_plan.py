@@ -277,6 +277,16 @@ def test_thresholds_that_are_raised_are_of_the_resource_that_is_short():
     assert Resource.DISK in made.plan.placed.draft.settings.capacity_thresholds
 
 
+def test_a_threshold_is_raised_no_further_than_a_plan_needs():
+    brokers = [{"id": b, "disk_bytes": 100 * GB} for b in (1, 2)]
+    document = cluster(brokers, {"t": [[1], [2]] * 4}, {"t": 13 * GB})
+
+    made = planned_for(document, capacity_threshold=("disk=0.5",))
+
+    raised = [one for one in made.plan.infeasible_set.remedies if one.what == "raise"]
+    assert [(one.rule, one.value) for one in raised] == [("capacity-disk", 0.55)]
+
+
 def test_a_broker_that_alone_must_hold_too_much_is_named_as_a_broker():
     # Rows of brokers are none of racks: there are fewer racks.
     placed = plan(make_state([[3], [7]], racks="aa", ids=[3, 7]), Rebalance())

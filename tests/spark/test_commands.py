@@ -68,6 +68,26 @@ def test_score_on_spark_is_score(spark, tmp_path, capsys):
     )
 
 
+def test_scores_on_spark_begin_with_what_is_wrong_now(spark, tmp_path, capsys):
+    document = small_document(kafka_version="3.6.2")
+    document["brokers"][1]["state"] = "dead"
+    document["configs"] = {"min.insync.replicas": "2"}
+    document["topics"][0]["partitions"][0] |= {"isr": [1]}
+    hurt = write_document(document, tmp_path / "hurt.json")
+    fine = write_document(small_document(cluster_id="fine"), tmp_path / "fine.json")
+
+    plain = run(capsys, "score", hurt).out
+    outcome = run(capsys, "score", hurt, fine, "--spark")
+
+    assert f"see kafka-planner status {hurt}" in " ".join(plain.split())
+    wrong = [line for line in outcome.out.splitlines() if "Wrong now" in line]
+    assert len(wrong) == 1
+    assert (
+        "Wrong now: 2 partitions under min ISR; 2 replicas offline; 2 partitions "
+        f"under-replicated; see kafka-planner status {hurt}"
+    ) in " ".join(outcome.out.split())
+
+
 def test_brokers_and_hot_spots_on_spark_are_those_in_memory(spark, tmp_path, capsys):
     folder = tmp_path / "skewed"
     document = skewed_document(num_brokers=12, num_partitions=400, seed=3)

@@ -20,9 +20,10 @@ pytestmark = [
 ]
 
 
-def telling(cluster_id, count=3, **of_topic):
+def telling(cluster_id, count=3, *, header=None, **of_topic):
     """Topics that have a min.insync.replicas of their own, 1 and more in turn."""
     document = small_document(cluster_id=cluster_id, taken_at="2026-11-21T08:00:00Z")
+    document |= header or {}
     (topic,) = document["topics"]
     document["topics"] = [
         topic
@@ -39,6 +40,16 @@ SNAPSHOTS = [
     # Topics of the same names that say other things, or nothing.
     telling("b", configs={"min.insync.replicas": "2"}, storage="shared"),
     telling("c", configs={}),
+    # Kafka 3.7 and later take the number of replicas for a larger min ISR.
+    *(
+        telling(name, 4, configs={"min.insync.replicas": "4"}, header=header)
+        for name, header in (
+            ("old", {"kafka_version": "3.6.2"}),
+            ("new", {"kafka_version": "3.7.0"}),
+            ("proven", {"kafka_version": None, "features": {"metadata.version": 19}}),
+            ("unproven", {"kafka_version": None, "features": {"metadata.version": 14}}),
+        )
+    ),
 ]
 
 

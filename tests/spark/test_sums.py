@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.fleet.arrow_tables import EPOCH, snapshot_tables
+from planner.kafka_releases import caps_min_isr
 from planner.score.score_tables import LEVELS
 from planner.score.score_tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_columns import PARTITIONS
+from planner.spark.common.snapshot_headers import header_of
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.broadcast.topic_settings import min_isr_of, said_of
 from planner.spark.scoring.map_side.row_sums import Adding
@@ -48,8 +50,12 @@ def grounds_in_memory(tables):
     """What Spark would collect of the tables of one snapshot."""
     key = key_of(tables)
     least = min_isr_of(tables["clusters"].column("configs"))
+    header = header_of(tables["clusters"].to_pylist()[0], *key)
+    is_capped = caps_min_isr(header.get("kafka_version"), header.get("features", {}))
     parts = {
-        "clusters": pa.table({"min_isr": pa.array(least, pa.int32())}),
+        "clusters": pa.table(
+            {"min_isr": pa.array(least, pa.int32()), "caps_min_isr": [is_capped]}
+        ),
         "brokers": tables["brokers"].sort_by("id"),
         "log_dirs": tables["log_dirs"],
     }

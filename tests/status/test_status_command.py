@@ -212,6 +212,32 @@ def test_a_live_leader_that_is_not_elected_may_have_lost_its_log_dir(
     assert ("the log dir of the replica has failed" in text) == (path is None)
 
 
+def choices_for_log_dirs(capsys, tmp_path, failed, held_by) -> list[str]:
+    """Return the remedies where the paths of broker 2 failed, by the given holders."""
+    paths = [{"path": p, "size_bytes": 1000} for p in ("/d1", "/d2")]
+    states = [one | {"state": "offline"} for one in paths[:failed]] + paths[failed:]
+    one = partition(0, held_by, isr=[1], log_dirs=["/d1"] * len(held_by))
+    given = document([one], brokers={2: {"log_dirs": states}})
+    found = checked(capsys, tmp_path, given)["log_dirs"]["choices"]
+    return [choice["choice"].removeprefix("or ").split()[0] for choice in found]
+
+
+@pytest.mark.parametrize(
+    ("failed", "held_by", "expected"),
+    [
+        pytest.param(1, [1, 2], ["repair", "restart", "copy"], id="one of two"),
+        pytest.param(2, [1, 2], ["repair", "copy"], id="no other log dir"),
+        pytest.param(
+            1, [1, 2, 3, 4, 5, 6], ["repair", "restart"], id="no other broker"
+        ),
+    ],
+)
+def test_a_failed_log_dir_has_the_remedies_that_work(
+    capsys, tmp_path, failed, held_by, expected
+):
+    assert choices_for_log_dirs(capsys, tmp_path, failed, held_by) == expected
+
+
 def test_a_min_isr_above_the_factor_is_named_with_its_remedies(capsys, tmp_path):
     topic = {"min.insync.replicas": "3"}
     given = document(

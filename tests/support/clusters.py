@@ -68,6 +68,7 @@ def make_state(
     future_dirs: Sequence[Sequence[str | None]] | None = None,
     own_bytes: Sequence[Sequence[int | None]] | None = None,
     min_isr: Any = 1,
+    caps_min_isr: bool = False,
     storage: Any = Storage.LOCAL,
     topic_ids: Sequence[str | None] | None = None,
     configs: Sequence[Mapping[str, str]] | None = None,
@@ -108,6 +109,7 @@ def make_state(
     numbers = [n for count in per_topic for n in range(count)]
     return ClusterState(
         cluster_id=cluster_id,
+        caps_min_isr=caps_min_isr,
         brokers=brokers,
         log_dirs=dir_columns,
         topics=Topics(

@@ -115,6 +115,16 @@ KCAT = b"""{"originating_broker":{"id":1,"name":"k1:9092/1"},"query":{"topic":"*
 {"partition":1,"leader":-1,"replicas":[{"id":3},{"id":1}],"isrs":[],
  "error":"Broker: Leader not available"}]}]}
 """
+KCAT_TEXT = b"""Metadata for all topics (from broker -1: k1:9092/bootstrap):
+ 2 brokers:
+  broker 1 at k1:9092 (controller)
+  broker 2 at k2:9092
+ 1 topics:
+  topic "orders" with 2 partitions:
+    partition 0, leader 1, replicas: 1,2, isrs: 2,1
+    partition 1, leader -1, replicas: 3,1, isrs: , Broker: Leader not available
+"""
+"""The cluster of `KCAT`, as kcat prints it without -J."""
 BROKERS = b"""id,rack,state,disk_bytes,in_bytes_per_s,cpu_cores,max_replicas,log_dirs
 1,a,,2TB,100MB/s,8,4000,/data/d1=1TB;/data/d2=1TB
 2,b,demoted,,,,,
@@ -129,7 +139,7 @@ READERS: dict[Reader, tuple[bytes, ...]] = {
         reader: tuple((SAMPLES / name).read_bytes() for name in names)
         for reader, names in COVERED.items()
     },
-    read_kcat: (KCAT,),
+    read_kcat: (KCAT, KCAT_TEXT),
     read_broker_table: (BROKERS,),
     read_rates: (RATES,),
     read_capacity: (encoded(CAPACITY), encoded(CAPACITY_CORES), encoded(CAPACITY_JBOD)),

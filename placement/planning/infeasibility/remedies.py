@@ -38,7 +38,9 @@ MOST_SUGGESTED = 3
 MOST_NEW = 5
 """Maximum number of brokers that a remedy adds."""
 FRACTIONS = (0.85, 0.9, 0.95, 1.0)
-"""Capacity thresholds that are tried, as fractions of the capacity."""
+"""Capacity thresholds that are tried after the nearest ones, as fractions."""
+STEP = 0.05
+"""Distance of the nearest thresholds that are tried; four of them come first."""
 RAISED = frozenset(rule for rule, _ in CAP_FIELDS.values())
 
 
@@ -307,7 +309,19 @@ def _thresholds(settings: Settings, rule: str) -> Family:
     limits = (
         settings.host_thresholds if kind == "host" else settings.capacity_thresholds
     )
-    now = limits.get(Resource(name), 1.0)
-    for fraction in FRACTIONS:
-        if fraction > now:
-            yield Remedy(what="raise", rule=rule, value=fraction)
+    for fraction in _fractions(limits.get(Resource(name), 1.0)):
+        yield Remedy(what="raise", rule=rule, value=fraction)
+
+
+def _fractions(now: float) -> list[float]:
+    """
+    Return the thresholds above one to try, in ascending order.
+
+    Examples
+    --------
+    >>> _fractions(0.5), _fractions(0.8)
+    ([0.55, 0.6, 0.65, 0.7, 0.85, 0.9, 0.95, 1.0], [0.85, 0.9, 0.95, 1.0])
+    """
+    first = floor(round(now / STEP, 6)) + 1
+    near = {round(n * STEP, 2) for n in range(first, first + 4)}
+    return sorted(f for f in near | set(FRACTIONS) if now < f <= 1.0)

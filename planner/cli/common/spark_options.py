@@ -1,6 +1,8 @@
 """Options and screens of the commands on Spark."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
 MOST_NAMED = 5
 INDENT = "  "
 MOST_CLUSTERS = 50
+TROUBLES = {
+    "offline_partitions": ("partition", "offline"),
+    "under_min_isr": ("partition", "under min ISR"),
+    "offline_replicas": ("replica", "offline"),
+    "under_replicated": ("partition", "under-replicated"),
+}
+"""Violations that call for `status`, the worst first: what each counts, and a word."""
 
 Master = Annotated[
     str | None,
@@ -67,11 +76,24 @@ def session_of(
     return start_session(master=master, conf=asked, in_python=in_python)
 
 
-def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
-    """Print the figures of each snapshot in a line, the least balanced first."""
-    shown = sorted(documents, key=_severity, reverse=True)[:MOST_CLUSTERS]
+def print_clusters(documents: Sequence[dict[str, Any]], paths: Sequence[Path]) -> None:
+    """
+    Print the figures of each snapshot in a line, the least balanced first.
+
+    Parameters
+    ----------
+    documents, paths
+        Scores of the snapshots, and their paths, in the same order.
+    """
+    pairs = zip(documents, paths, strict=True)
+    ranked = sorted(pairs, key=lambda pair: _severity(pair[0]), reverse=True)
+    shown = ranked[:MOST_CLUSTERS]
     head = ("Cluster", "taken", "replicas", "disk max", "cv", "out of band", "wrong")
-    print_columns(head, [_line(document) for document in shown])
+    print_columns(
+        head,
+        [_line(document) for document, _ in shown],
+        [wrong_now(document["violations"], path) for document, path in shown],
+    )
     if len(documents) > len(shown):
         rest = len(documents) - len(shown)
         typer.echo(f"… and {rest} more; --format json has all")
@@ -114,6 +136,26 @@ def print_columns(
         typer.echo(shorten(row, SCREEN_WIDTH))
         for line in wrapped(note, SCREEN_WIDTH - len(INDENT)):
             typer.echo(f"{INDENT}{line}")
+
+
+def wrong_now(violations: Mapping[str, int], path: Path) -> str:
+    """
+    Return what is wrong now, as scores without Spark begin; empty if nothing is.
+
+    Examples
+    --------
+    >>> counts = {"offline_partitions": 0, "under_min_isr": 2, "offline_replicas": 0}
+    >>> wrong_now(counts | {"under_replicated": 0}, Path("prod"))
+    'Wrong now: 2 partitions under min ISR; see kafka-planner status prod'
+    """
+    from planner.text.format import plural
+
+    found = [(violations[rule], *words) for rule, words in TROUBLES.items()]
+    texts = [f"{plural(n, of)} {state}" for n, of, state in found if n]
+    if not texts:
+        return ""
+    see = shlex.join(["kafka-planner", "status", str(path)])
+    return f"Wrong now: {'; '.join(texts)}; see {see}"
 
 
 def _severity(document: dict[str, Any]) -> tuple[int, float]:

@@ -49,7 +49,7 @@ FILES = {
         KAFKA_TOOLS,
         "Output of kafka-metadata-quorum describe --status (or --replication).",
     ),
-    "kcat": (KAFKA_TOOLS, "Output of kcat -L -J."),
+    "kcat": (KAFKA_TOOLS, "Output of kcat -L, with or without -J."),
     "assignment": (KAFKA_TOOLS, "Reassignment JSON with the current replicas."),
     "brokers": (OTHER_TOOLS, "CSV of brokers: id, rack, state, capacities, log_dirs."),
     "rates": (OTHER_TOOLS, "CSV or Parquet of rates and sizes per partition."),

@@ -18,12 +18,12 @@ from planner.fleet.dumps.dump_finder import Dump
 from planner.fleet.dumps.dump_rejects import Reject, Scope, folded_rejects, rejects_of
 from planner.fleet.dumps.rate_rows import read_rows, with_rates
 from planner.io.gatherer import Gatherer
+from planner.pasted_text import head_of
 from planner.snapshot.importers.file_kinds import (
     CRUISE_CONTROL,
     PLACEMENTS,
     RATES,
     SNAPSHOT,
-    head_of,
     kind_of,
 )
 from planner.snapshot.importers.inputs.import_source import PartitionColumns, Source

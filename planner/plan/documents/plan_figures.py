@@ -166,7 +166,7 @@ def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survi
     is_live = state.can_lead
     of, node = replicas.partition_idx, node_of_broker[replicas.broker_idx]
     live = sum_rows(is_live, replicas.start)
-    min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx]
+    min_isr = state.min_isr
     count = int(node_of_broker.max(initial=-1)) + 1
     key = of[is_live].astype(np.int64) * max(count, 1) + node[is_live]
     keys, held = np.unique(key, return_counts=True)

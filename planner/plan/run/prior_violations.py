@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -11,13 +12,18 @@ from placement.check import Finding
 from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Note
-from placement.model.cluster import ClusterState, sum_rows
+from placement.model.cluster import ClusterState, LogDirState, sum_rows
 from placement.model.disk_bytes import has_several_log_dirs
 from placement.model.load import RESOURCES, UNITS, Resource, as_units, loads_of
 from placement.model.rack_violations import rack_broken
+from placement.operations.fix import Defect
 from placement.planning.outcome.prior_violations import worse_racks
 from placement.rules.fetch_sources import source_remedy
-from placement.rules.frozen_partitions import is_untouchable
+from placement.rules.frozen_partitions import (
+    has_no_online_dir,
+    is_on_every_broker,
+    is_untouchable,
+)
 from placement.rules.hard_levels import ruled_capacities
 from placement.score.known_loads import given_capacities
 from planner.plan.documents.infeasibility import amount_text
@@ -45,6 +51,10 @@ Place = tuple[str | None, int | None]
 """Topic and number of a partition."""
 
 
+REPAIRING = {"fix", "rebalance"}
+"""Operations that repair offline replicas, failed log dirs and racks themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Unsettled:
     """
@@ -62,6 +72,10 @@ class _Unsettled:
         Partitions that are being reassigned.
     crowded
         Partitions with more replicas than brokers are live.
+    homeless
+        Partitions that have a replica on each live broker with an online log dir.
+    cramped
+        Brokers whose online log dirs cannot hold all of their replicas.
     """
 
     sources: Mapping[Place, str]
@@ -69,6 +83,8 @@ class _Unsettled:
     offline: frozenset[Place]
     moving: frozenset[Place]
     crowded: frozenset[Place]
+    homeless: frozenset[Place]
+    cramped: frozenset[int]
 
 
 _unsettled: WeakKeyDictionary[ClusterState, _Unsettled] = WeakKeyDictionary()
@@ -95,12 +111,58 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     remedy = unsettled.away.get(place) or _usual_remedy(finding, state)
     if finding.rule == "dead-broker" and place in unsettled.crowded:
         remedy = f"start broker {finding.where.broker}, or add a broker"
+    if finding.rule == "log-dir" and place in unsettled.homeless:
+        remedy = _disk_remedy(finding, state)
     if remedy == FIX_RACKS and place in unsettled.offline:
         # Racks alone leave partitions with offline replicas as they are.
         remedy = "plan fix"
     if place in unsettled.moving:
         return WAIT if remedy is None else f"{WAIT}, then {remedy}"
     return remedy
+
+
+def _disk_remedy(finding: Finding, state: ClusterState) -> str:
+    """Return what brings a replica back that no other broker can take."""
+    broker, dirs = finding.where.broker or 0, state.log_dirs
+    if broker in _unsettled_of(state).cramped:
+        return f"replace the disk of broker {broker}, or add a broker"
+    row = int(state.brokers.rows_of([broker])[0])
+    paths = {
+        dirs.paths[d]
+        for d in np.flatnonzero(dirs.broker_idx == row).tolist()
+        if dirs.state[d] == LogDirState.OFFLINE
+    }
+    named = " and ".join(sorted(paths))
+    return f"restart broker {broker} without {named}, or add a broker"
+
+
+def tried_remedies(
+    goal: str | None,
+    settings: Mapping[str, Any],
+    state: ClusterState,
+    *,
+    has_met_rules: bool,
+) -> frozenset[str]:
+    """
+    Return the commands that repair no more than a plan tried to.
+
+    Parameters
+    ----------
+    goal, settings
+        Operation and settings of plan.json; `None` and empty for lists alone.
+    state
+        The cluster before the plan.
+    has_met_rules
+        Whether the plan meets every hard rule; else its own repairs were tried in vain.
+    """
+    itself = f"plan {goal}"
+    if has_met_rules or goal not in REPAIRING:
+        return frozenset({itself})
+    parts = settings.get("only") or list(Defect)
+    tried = {itself, *(f"plan fix --only {part}" for part in parts)}
+    if settings.get("lost"):
+        tried.add(away_remedy(state))
+    return frozenset(tried)
 
 
 def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
@@ -114,11 +176,38 @@ def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
             f"{least} --topic {finding.where.topic}"
         )
     broker, rule = finding.where.broker, finding.rule
+    if rule == "capacity" and broker is not None and _has_failed(finding, state):
+        return _failed_remedy(finding, state)
     if broker is None or not (rule == "capacity" or _is_lone_dir(finding, state)):
         return REMEDIES.get(rule)
     row = int(state.brokers.rows_of([broker])[0])
     r = RESOURCES.index(Resource(finding.where.resource or Resource.DISK))
     return MORE if _is_at_most_mean(state)[row, r] else REMEDIES["capacity"]
+
+
+def _failed_remedy(finding: Finding, state: ClusterState) -> str:
+    """Return what repairs the replicas in the failed log dirs of a broker."""
+    failed = _failed_on(state, finding.where.broker or 0)
+    without = failed[~state.has_source[failed]]
+    if len(without):
+        return source_remedy(state, int(without[0]))
+    is_stuck = is_on_every_broker(state)[failed].any()
+    return _disk_remedy(finding, state) if is_stuck else REMEDIES["log-dir"]
+
+
+def _has_failed(finding: Finding, state: ClusterState) -> bool:
+    """Return whether the disk of a live broker counts replicas in failed log dirs."""
+    is_disk = (finding.where.resource or Resource.DISK) == Resource.DISK
+    return is_disk and len(_failed_on(state, finding.where.broker or 0)) > 0
+
+
+def _failed_on(state: ClusterState, broker_id: int) -> IntArray:
+    """Return the partitions of the offline replicas of a live broker."""
+    replicas, row = state.replicas, int(state.brokers.rows_of([broker_id])[0])
+    if not state.brokers.is_live[row]:
+        return np.zeros(0, dtype=np.int64)
+    is_here = np.equal(replicas.broker_idx, row) & state.is_offline
+    return replicas.partition_idx[is_here].astype(np.int64)
 
 
 def _is_lone_dir(finding: Finding, state: ClusterState) -> bool:
@@ -162,8 +251,19 @@ def _unsettled_of(state: ClusterState) -> _Unsettled:
             offline=frozenset(_places(state, sum_rows(state.is_offline, start))),
             moving=frozenset(_places(state, state.is_reassigning)),
             crowded=frozenset(_places(state, state.replication_factor > live)),
+            homeless=frozenset(_places(state, is_on_every_broker(state))),
+            cramped=frozenset(_cramped(state)),
         )
     return _unsettled[state]
+
+
+def _cramped(state: ClusterState) -> list[int]:
+    """Return the ids of brokers whose online log dirs cannot hold their replicas."""
+    brokers = state.brokers
+    load = as_units(loads_of(state)[0])[:, RESOURCES.index(Resource.DISK)]
+    is_full = (brokers.disk_bytes >= 0) & (load > brokers.disk_bytes)
+    is_full |= has_no_online_dir(state)
+    return [int(broker) for broker in brokers.ids[is_full]]
 
 
 def _places(state: ClusterState, chosen: IntArray | BoolArray) -> Iterator[Place]:

@@ -2,19 +2,15 @@
 
 from collections.abc import Iterator
 
-from placement.operations.fix import Defect
 from planner.plan.documents.infeasibility import reason_text
 from planner.plan.documents.plan_document import shortfall_document
-from planner.plan.documents.remedy_text import away_remedy
 from planner.plan.documents.scored_plan import Plan
 from planner.plan.run.make_plan import Planned
-from planner.plan.run.prior_violations import remedy_of
+from planner.plan.run.prior_violations import remedy_of, tried_remedies
 from planner.text.format import labelled
 
 MOST_SHORTFALLS = 3
 MOST_REMEDIES = 2
-REPAIRING = {"fix", "rebalance"}
-"""Operations that repair offline replicas, failed log dirs and racks themselves."""
 
 
 def lacking_lines(plan: Plan) -> Iterator[str]:
@@ -42,20 +38,10 @@ def remedy_lines(planned: Planned) -> Iterator[str]:
     plan = planned.plan
     found = (remedy_of(one, plan.state) for one in planned.findings)
     remedies = list(dict.fromkeys(filter(None, found)))
-    tried = _tried_remedies(plan)
+    tried = tried_remedies(
+        plan.goal, plan.settings, plan.state, has_met_rules=plan.placed.has_met_rules
+    )
     others = [one for one in remedies if one not in tried]
     if others:
         more = ["more: see check"] if len(others) > MOST_REMEDIES else []
         yield from labelled(" repair", ", then ".join(others[:MOST_REMEDIES] + more))
-
-
-def _tried_remedies(plan: Plan) -> frozenset[str]:
-    """Return commands that repair no more than the plan tried to."""
-    itself = f"plan {plan.goal}"
-    if plan.placed.has_met_rules or plan.goal not in REPAIRING:
-        return frozenset({itself})
-    parts = plan.settings.get("only") or list(Defect)
-    tried = {itself, *(f"plan fix --only {part}" for part in parts)}
-    if plan.settings.get("lost"):
-        tried.add(away_remedy(plan.state))
-    return frozenset(tried)

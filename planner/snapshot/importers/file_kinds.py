@@ -1,9 +1,8 @@
 """Detection of a file's kind from its first bytes, regardless of its name."""
 
 import re
-import zlib
 
-from planner.pasted_text import EncodingProblemError, decode_bytes, recognise
+from planner.pasted_text import head_of, recognise
 from planner.snapshot.importers.importer_registry import READERS
 
 SNAPSHOT = "snapshot"
@@ -12,8 +11,6 @@ CRUISE_CONTROL = "cruise_control"
 PLACEMENTS = ("topics", "kcat", "assignment", CRUISE_CONTROL)
 """Kinds with the placement of replicas, besides snapshots."""
 
-_HEAD = 100_000
-_GZIP = b"\x1f\x8b"
 _SNAPSHOT = re.compile(r'"format"\s*:\s*"kafka-planner/snapshot"')
 
 
@@ -43,18 +40,3 @@ def kind_of(data: bytes) -> str | None:
     found = recognise(text)
     is_read = found is not None and found.name in {*READERS, CRUISE_CONTROL}
     return found.name if found is not None and is_read else None
-
-
-def head_of(data: bytes) -> str:
-    """Return the beginning of a file as text, with any content."""
-    if data.startswith(_GZIP):
-        try:
-            data = zlib.decompressobj(31).decompress(data, _HEAD)
-        except zlib.error:
-            return ""
-    # An end in the middle of a character is replaced, not an error.
-    head = data[:_HEAD]
-    try:
-        return decode_bytes(head)
-    except EncodingProblemError:
-        return head.decode("utf-8-sig", errors="replace")

@@ -8,11 +8,10 @@ from typing import NamedTuple
 from planner.errors import BadInputError
 from planner.io.gatherer import Gatherer
 from planner.io.problems import refusal
-from planner.pasted_text import recognise
+from planner.pasted_text import head_of, recognise
 from planner.snapshot.importers.file_kinds import (
     CRUISE_CONTROL,
     SNAPSHOT,
-    head_of,
     kind_of,
 )
 from planner.snapshot.importers.inputs.foreign_files import read_bytes

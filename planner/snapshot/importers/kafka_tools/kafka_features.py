@@ -13,9 +13,8 @@ the level. Source:
 """
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 
+from planner.kafka_releases import METADATA_LEVELS, METADATA_VERSION
 from planner.pasted_text import Form
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.inputs.input_text import (
@@ -39,23 +38,11 @@ _LINE = re.compile(
 )
 _OLD = "a table of Kafka 2.7 to 3.2: FinalizedMaxVersionLevel is used as the level"
 _NAME = re.compile(r"([A-Z][A-Za-z]*):")
-_METADATA = "metadata.version"
 FORM = Form(
     data=re.compile(r"\s*Feature: ?\S"),
     marks=re.compile(r"\bFeature: ?\S+\s+Supported"),
     hints=re.compile(r"\b(?:Feature|Supported\w+|Finalized\w*VersionLevel|Epoch)\b"),
 )
-_NAMES = (
-    *("3.0-IV1", "3.1-IV0", "3.2-IV0", "3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3"),
-    *("3.4-IV0", "3.5-IV0", "3.5-IV1", "3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2"),
-    *("3.7-IV0", "3.7-IV1", "3.7-IV2", "3.7-IV3", "3.7-IV4", "3.8-IV0", "3.9-IV0"),
-    *("4.0-IV0", "4.0-IV1", "4.0-IV2", "4.0-IV3", "4.1-IV0", "4.1-IV1", "4.2-IV0"),
-    *("4.2-IV1", "4.3-IV0", "4.4-IV0"),
-)
-METADATA_LEVELS: Mapping[str, int] = MappingProxyType(
-    {name: level for level, name in enumerate(_NAMES, 1)}
-)
-"""Levels of ``metadata.version`` by the names that brokers print."""
 
 
 def read_features(data: bytes, *, file: str) -> Source:
@@ -140,7 +127,7 @@ def _refuse_mixed_releases(lines_by_age: dict[bool, int], refusal: Refusal) -> N
 
 def _level(name: str, text: str) -> int | None:
     """Return a level as a number; `None` if its name is not known."""
-    if name == _METADATA:
+    if name == METADATA_VERSION:
         known = METADATA_LEVELS.get(text)
         if known is not None:
             return known

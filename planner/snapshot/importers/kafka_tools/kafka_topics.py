@@ -37,6 +37,7 @@ from planner.snapshot.importers.kafka_tools.kafka_topics_lines import (
     TOPIC,
     TOPIC_ID,
     split_configs,
+    split_offline,
     without_unknown_fields,
 )
 from planner.snapshot.tables.snapshot_columns import MAX_INT32
@@ -59,6 +60,7 @@ _COLUMNS = (
     "removing_replicas",
     "elr",
     "last_known_elr",
+    "offline_replicas",
 )
 
 
@@ -101,7 +103,7 @@ def read_topics(data: bytes, *, file: str) -> Source:
     -------
     Source
         Topics with ids and configs; partitions with replicas, leader, ISR and, if the
-        release prints them, adding and removing replicas and ELR.
+        release prints them, adding and removing replicas, ELR and offline replicas.
 
     Raises
     ------
@@ -151,9 +153,10 @@ class _Reader:
         marked = MARKED_FOR_DELETION.search(line) if line.endswith("true") else None
         if marked is not None:
             line = line[: marked.start()].rstrip()
-        found = PARTITION.fullmatch(line)
+        plain, offline = split_offline(line)
+        found = PARTITION.fullmatch(plain)
         if found is not None:
-            self._add_partition(number, found)
+            self._add_partition(number, found, offline)
             return True
         topic = None if IS_PARTITION.match(line) else TOPIC.fullmatch(line)
         if topic is None or "\t" in topic["configs"]:
@@ -178,7 +181,8 @@ class _Reader:
         remedy = (
             "write the output to a file, without stderr: a screen cuts or wraps lines"
             if is_ours
-            else "remove the line if it is no output; otherwise take the output again"
+            else self.refusal.other_output()
+            or "remove the line if it is no output; otherwise take the output again"
         )
         self.refusal.add(f"line {number}", rule, remedy)
 
@@ -205,19 +209,22 @@ class _Reader:
             self.refusal.add(f"line {number}", problem, remedy)
         return configs
 
-    def _add_partition(self, number: int, found: re.Match[str]) -> None:
+    def _add_partition(
+        self, number: int, found: re.Match[str], offline: str | None
+    ) -> None:
+        lists: list[Any]
         topic, partition, leader, *lists = found.groups()
         columns = self.columns
         columns.topics.append(topic)
         columns.partitions.append(self._id(number, partition))
         columns.lines.append(number)
         columns.has_elr.append(lists[-1] is not None)
-        if lists[-1] is None:
+        if lists[-1] is None and offline is None:
             self._remember_end(number, found)
         values = columns.values
         values["leader"].append(_NO_LEADER.get(leader) or self._id(number, leader))
-        known = self._ids_of
-        for name, text in zip(_COLUMNS[1:], lists, strict=True):
+        known, texts = self._ids_of, [*lists, offline]
+        for name, text in zip(_COLUMNS[1:], texts, strict=True):
             # Many partitions share few lists.
             ids = known.get(text, _UNREAD)
             values[name].append(self._read_ids(number, text) if ids is _UNREAD else ids)

@@ -31,7 +31,7 @@ FORM = Form(
     marks=re.compile(r"\bTopic: ?\S+\s+(?:Partition|PartitionCount|TopicId): ?\S"),
     hints=re.compile(
         r"\b(?:Topic|TopicId|Partition|PartitionCount|ReplicationFactor|Configs"
-        r"|Leader|Replicas|Isr|Elr|LastKnownElr|MarkedForDeletion): ?"
+        r"|Leader|Replicas|Isr|Elr|LastKnownElr|Offline|MarkedForDeletion): ?"
     ),
 )
 _FIELD = re.compile(
@@ -42,14 +42,32 @@ _FIELDS = frozenset(
     (
         *("Topic", "TopicId", "PartitionCount", "ReplicationFactor", "Configs"),
         *("Partition", "Leader", "Replicas", "Isr", "Elr", "LastKnownElr"),
-        *("Adding Replicas", "Removing Replicas", "MarkedForDeletion"),
+        *("Adding Replicas", "Removing Replicas", "Offline", "MarkedForDeletion"),
     )
 )
+_OFFLINE = re.compile(rf"\s+Offline: ?({_IDS})(?=\s|$)", re.ASCII)
 MARKED_FOR_DELETION = re.compile(r"[ \t]MarkedForDeletion: ?true$")
 IS_PARTITION = re.compile(r"\s*Topic: ?\S+\s+Partition:")
 _KEY = re.compile(r"(?:^|,)([A-Za-z][A-Za-z0-9_.-]*)=")
 # A number, and the beginning of another key that lost its value.
 _CUT_KEY = re.compile(r"-?[0-9]+,[A-Za-z]")
+
+
+def split_offline(line: str) -> tuple[str, str | None]:
+    """
+    Return a line without Confluent's field of offline replicas, and their ids.
+
+    Examples
+    --------
+    >>> split_offline("Topic: a Partition: 0 Isr: 1,2 Offline: 3 Observers: 3")
+    ('Topic: a Partition: 0 Isr: 1,2 Observers: 3', '3')
+    >>> split_offline("Topic: a Partition: 0 Isr: 1,2")
+    ('Topic: a Partition: 0 Isr: 1,2', None)
+    """
+    found = _OFFLINE.search(line) if "Offline:" in line else None
+    if found is None or not IS_PARTITION.match(line):
+        return line, None
+    return line[: found.start()] + line[found.end() :], found[1]
 
 
 def without_unknown_fields(line: str, unknown: set[str]) -> str:
@@ -65,7 +83,7 @@ def without_unknown_fields(line: str, unknown: set[str]) -> str:
 
     Examples
     --------
-    >>> without_unknown_fields("Topic: a Isr: 1,2 Offline: 3", set())
+    >>> without_unknown_fields("Topic: a Isr: 1,2 Observers: 3", set())
     'Topic: a Isr: 1,2'
     """
     at = line.find("Configs:")

@@ -1,5 +1,5 @@
 """
-Cluster metadata as ``kcat -L -J`` prints it: one JSON object.
+Cluster metadata as ``kcat -L -J`` prints it, one JSON object, or ``kcat -L`` as text.
 
 Live brokers, topics, leaders, replicas, ISR; no racks, sizes, log dirs or configs.
 """
@@ -20,9 +20,13 @@ from planner.snapshot.importers.inputs.import_source import (
 )
 from planner.snapshot.importers.inputs.input_text import Refusal, refuse_duplicates
 from planner.snapshot.importers.inputs.json_input import read_document, validate
+from planner.snapshot.importers.kafka_tools.kcat_text import (
+    is_kcat_text,
+    read_kcat_text,
+)
 from planner.snapshot.tables.snapshot_records import Id, Leader
 
-KIND = "the output of kcat -L -J"
+KIND = "the output of kcat -L, with or without -J"
 _FOREIGN = with_config(ConfigDict(strict=True))
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/]+)):[0-9]{1,5}")
 _NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -75,7 +79,7 @@ _OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
 
 def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     """
-    Read the output of ``kcat -L -J``.
+    Read the output of ``kcat -L -J``, or of ``kcat -L``.
 
     Parameters
     ----------
@@ -97,7 +101,9 @@ def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
         If it is not such an output, or a topic has an error.
     """
     refusal = Refusal(file, KIND, "kcat", allow_partial=allow_partial)
-    document = read_document(data, refusal)
+    is_text = is_kcat_text(data)
+    reader = read_kcat_text if is_text else read_document
+    document = reader(data, refusal)
     _leave_out_errors(document, refusal)
     entries = [("topics", None)]
     output = validate(_OUTPUT, document, refusal, entries=entries, known=_KNOWN)
@@ -112,7 +118,7 @@ def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     refusal.raise_problems()
     return Source(
         file=file,
-        kind="kcat -L -J",
+        kind="kcat -L" if is_text else "kcat -L -J",
         brokers=brokers,
         topics=tuple(
             Record(key=topic["topic"], values={}, place=f"topics[{at}]")

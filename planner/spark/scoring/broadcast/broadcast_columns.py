@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from planner.fleet.arrow_tables import CLUSTER_FIELDS, KEY_FIELDS
+from planner.kafka_releases import caps_min_isr
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
     LOG_DIRS,
@@ -36,7 +37,7 @@ GROUND_COLUMNS = {
 """Columns that are read of each table, besides the key."""
 _KEY_TYPES = [(KEY[0], pa.string()), (KEY[1], TIME)]
 _KEPT = {
-    "clusters": [("min_isr", pa.int32())],
+    "clusters": [("min_isr", pa.int32()), ("caps_min_isr", pa.bool_())],
     **{
         columns.name: [
             (column.name, column.type)
@@ -72,8 +73,9 @@ def cast_ground(name: str, rows: ArrowTable) -> Cells:
     cast, found = cast_cells(rows, _TABLES[name].columns, name)
     cast = with_keys(cast)
     if name == "clusters":
-        least, more = _headers(rows)
+        least, capped, more = _headers(rows)
         cast = cast.append_column("min_isr", pa.array(least, pa.int32()))
+        cast = cast.append_column("caps_min_isr", pa.array(capped, pa.bool_()))
         found += more
     return cast.select(EMPTY[name].column_names), found
 
@@ -86,20 +88,32 @@ def with_keys(table: ArrowTable) -> ArrowTable:
     return table
 
 
-def _headers(rows: ArrowTable) -> tuple[list[int | None], list[Row]]:
-    """Return the min ISR of each row, and the problems of its header."""
+def _headers(rows: ArrowTable) -> tuple[list[int | None], list[bool], list[Row]]:
+    """Return the min ISR of each row, whether it is capped, and header problems."""
     least: list[int | None] = []
+    capped: list[bool] = []
     found: list[Row] = []
     known: dict[str, list[Row]] = {}
     for row in rows.select(list(GROUND_COLUMNS["clusters"])).to_pylist():
         header = header_of(row, "", 0)
         least.append(_min_isr(header.get("configs")))
+        capped.append(_caps_min_isr(header))
         # Most snapshots of one cluster have equal headers.
         text = json.dumps(header, default=repr)
         if text not in known:
             known[text] = list(header_rows(header))
         found += known[text]
-    return least, found
+    return least, capped, found
+
+
+def _caps_min_isr(header: Mapping[str, Any]) -> bool:
+    """Return whether brokers cap the min ISR; values of other types prove nothing."""
+    version, features = header.get("kafka_version"), header.get("features")
+    levels = features if isinstance(features, Mapping) else {}
+    return caps_min_isr(
+        version if isinstance(version, str) else None,
+        {name: level for name, level in levels.items() if isinstance(level, int)},
+    )
 
 
 def _min_isr(configs: Any) -> int | None:  # noqa: ANN401 - whatever the column holds

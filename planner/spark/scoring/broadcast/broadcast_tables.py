@@ -136,12 +136,15 @@ class Grounds:
         return lru_cache(1)(self._make)
 
     def _make(self, keys: tuple[Key, ...]) -> Ground:
-        clusters = [self.part("clusters", key).column("min_isr") for key in keys]
-        said = [column.drop_null().to_pylist() for column in clusters]
+        clusters = [self.part("clusters", key) for key in keys]
+        said = [rows.column("min_isr").drop_null().to_pylist() for rows in clusters]
         brokers, first_broker = self._together("brokers", keys)
         dirs, first_dir = self._together("log_dirs", keys)
         return Ground(
             min_isr=[each[0] if each else 1 for each in said],
+            caps_min_isr=[
+                any(rows.column("caps_min_isr").to_pylist()) for rows in clusters
+            ],
             brokers=brokers,
             log_dirs=dirs,
             first_broker=first_broker,

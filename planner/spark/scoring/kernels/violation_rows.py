@@ -184,8 +184,14 @@ def judge(
         counts[t, NUM_LEADERLESS] += 1
     elif leader != scratch.broker[0]:
         counts[t, NUM_NOT_PREFERRED] += 1
-    _judge_copies(counts, t, in_sync, factor, ground.min_isr[t])
+    _judge_copies(counts, t, in_sync, factor, _min_isr(ground, t, size))
     return in_sync
+
+
+def _min_isr(ground: Table, t: int, size: int) -> int:
+    """Return the smallest ISR that accepts producers with acks=all."""
+    is_capped = ground.caps_min_isr[ground.snapshot[t]]
+    return int(min(ground.min_isr[t], size) if is_capped else ground.min_isr[t])
 
 
 def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) -> None:
@@ -274,6 +280,7 @@ INNER = (
     leader_of,
     is_odd,
     judge,
+    _min_isr,
     _judge_copies,
     _target_size,
     _breaks_racks,

@@ -218,6 +218,7 @@ def ground_arrays(
         snapshot=snapshot_of_rows(topics.first),
         is_shared=is_shared,
         min_isr=min_isr,
+        caps_min_isr=np.array(ground.caps_min_isr, dtype=np.bool_),
         is_offline=spots.flags(is_offline),
         has_offline=bool(is_offline.any()),
         stride=spots.stride,

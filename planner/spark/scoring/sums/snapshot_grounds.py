@@ -49,6 +49,8 @@ class Ground:
     ----------
     min_isr
         ``(S,)`` default min ISR of the clusters.
+    caps_min_isr
+        ``(S,)`` whether brokers cap the min ISR, as in `ClusterState`.
     brokers, log_dirs
         Tables of the snapshots, one after the other; columns may be absent. Each broker
         of a snapshot occurs once, brokers are ordered by id.
@@ -57,16 +59,25 @@ class Ground:
     """
 
     min_isr: Sequence[int]
+    caps_min_isr: Sequence[bool]
     brokers: ArrowTable
     log_dirs: ArrowTable
     first_broker: Ints
     first_dir: Ints
 
     @classmethod
-    def of_one(cls, min_isr: int, brokers: ArrowTable, log_dirs: ArrowTable) -> Self:
+    def of_one(
+        cls,
+        min_isr: int,
+        brokers: ArrowTable,
+        log_dirs: ArrowTable,
+        *,
+        caps_min_isr: bool,
+    ) -> Self:
         """Return the data of one snapshot."""
         return cls(
             min_isr=[min_isr],
+            caps_min_isr=[caps_min_isr],
             brokers=brokers,
             log_dirs=log_dirs,
             first_broker=np.array([0, len(brokers)]),
@@ -87,6 +98,7 @@ class Ground:
             self.min_isr[snapshot],
             self.brokers.slice(low, high - low),
             self.log_dirs.slice(start, stop - start),
+            caps_min_isr=self.caps_min_isr[snapshot],
         )
         # Cut out of the cluster of all snapshots, in a fifth of the time.
         racks = slice(*self.first_rack[snapshot : snapshot + 2].tolist())

@@ -82,7 +82,7 @@ class GroundArrays(NamedTuple):
 
     The place of a replica is the row of its broker times `stride`, plus its path.
     `snapshot` has the index of the snapshot of each topic, `first_rack` the first rack
-    of each snapshot, and `rack_limit` a row per snapshot.
+    of each snapshot, `caps_min_isr` a flag and `rack_limit` a row per snapshot.
     """
 
     row_of: Any
@@ -94,6 +94,7 @@ class GroundArrays(NamedTuple):
     snapshot: Any
     is_shared: Any
     min_isr: Any
+    caps_min_isr: Any
     is_offline: Any
     has_offline: bool
     stride: int
