@@ -27,10 +27,10 @@ PACKAGES := placement assignment planner
 COVERAGE := $(PACKAGES:%=--cov=%) --cov-branch --cov-report=
 COVERAGE_GATE := 95
 WORKERS := 2
-# Of `make test`: three for the tests on Kafka, which mostly wait for brokers, one for
-# those on Spark, one for those on lakes, and one that begins with the rest, which all do
-# as soon as they are done.
-ALL_WORKERS := 6
+# Of `make test`: two for the tests on Kafka, which mostly wait for brokers, one for those
+# on Spark, and one for those on lakes, which all do the rest as soon as they are done.
+# With six, two cores are so busy that brokers and pages answer too late.
+ALL_WORKERS := 4
 # In the groups and in the order of tests/conftest.py.
 GROUPED := --dist loadgroup --no-loadscope-reorder
 COMPILE := from placement.core.model.search_budget import NORMAL; from placement.core.search.preload import search_compiled; search_compiled(NORMAL, with_rare=True)
