@@ -1,4 +1,4 @@
-"""What several processes of a test run need, and one of them makes."""
+"""Files and folders that processes of a test run share, made once by one of them."""
 
 import fcntl
 import tempfile

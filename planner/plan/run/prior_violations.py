@@ -72,7 +72,7 @@ class _Unsettled:
         Partitions that are being reassigned.
     crowded
         Partitions with more replicas than brokers are live.
-    homeless
+    unplaced
         Partitions that have a replica on each live broker with an online log dir.
     cramped
         Brokers whose online log dirs cannot hold all of their replicas.
@@ -83,7 +83,7 @@ class _Unsettled:
     offline: frozenset[Place]
     moving: frozenset[Place]
     crowded: frozenset[Place]
-    homeless: frozenset[Place]
+    unplaced: frozenset[Place]
     cramped: frozenset[int]
 
 
@@ -111,7 +111,7 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     remedy = unsettled.away.get(place) or _usual_remedy(finding, state)
     if finding.rule == "dead-broker" and place in unsettled.crowded:
         remedy = f"start broker {finding.where.broker}, or add a broker"
-    if finding.rule == "log-dir" and place in unsettled.homeless:
+    if finding.rule == "log-dir" and place in unsettled.unplaced:
         remedy = _disk_remedy(finding, state)
     if remedy == FIX_RACKS and place in unsettled.offline:
         # Racks alone leave partitions with offline replicas as they are.
@@ -251,7 +251,7 @@ def _unsettled_of(state: ClusterState) -> _Unsettled:
             offline=frozenset(_places(state, sum_rows(state.is_offline, start))),
             moving=frozenset(_places(state, state.is_reassigning)),
             crowded=frozenset(_places(state, state.replication_factor > live)),
-            homeless=frozenset(_places(state, is_on_every_broker(state))),
+            unplaced=frozenset(_places(state, is_on_every_broker(state))),
             cramped=frozenset(_cramped(state)),
         )
     return _unsettled[state]
