@@ -410,6 +410,40 @@ def test_a_click_that_is_refused_loses_no_other(opened):
     expect(page.locator("#messages")).to_contain_text("such a log dir")
 
 
+ACTED_AND_REPLACED = """([id, within]) => {
+  const control = document.getElementById(id), place = control.closest(within);
+  control.click();
+  place.replaceWith(place.cloneNode(true));
+}"""
+"""Act on a control, and replace what is around it before the response is there."""
+
+
+def test_an_answer_that_was_replaced_meanwhile_is_dropped(opened):
+    page = opened()
+    page.locator("#set-effort").select_option("normal")
+    has_steps(page, "effort normal")
+    expect(page.locator("#stop")).to_be_visible()
+
+    with page.expect_response(lambda response: "/stop?" in response.url):
+        page.evaluate(ACTED_AND_REPLACED, ["stop", "#answer"])
+
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#stop")).to_be_visible()
+    expect(page.locator("#refused")).to_have_count(0)
+
+
+def test_a_refusal_is_shown_where_its_control_was_replaced_meanwhile(opened):
+    page = opened()
+    page.locator("#lose-log-dir").fill("4:/nowhere")
+
+    page.evaluate(ACTED_AND_REPLACED, ["lose", "form"])
+
+    expect(page.locator("#messages")).to_contain_text("such a log dir")
+    page.locator("#broker-3").click()
+    has_steps(page, "lose broker 3")
+    expect(page.locator("#messages")).to_have_text("")
+
+
 def test_what_is_typed_stays_when_an_answer_arrives(opened):
     page = opened()
     page.locator("#set-band").focus()

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 MOST_NAMED = 5
 INDENT = "  "
 MOST_CLUSTERS = 50
-TROUBLES = {
-    "offline_partitions": ("partition", "offline"),
-    "under_min_isr": ("partition", "under min ISR"),
-    "offline_replicas": ("replica", "offline"),
-    "under_replicated": ("partition", "under-replicated"),
-}
-"""Violations that call for `status`, the worst first: what each counts, and a word."""
+FOR_STATUS = (
+    "offline_partitions",
+    "under_min_isr",
+    "offline_replicas",
+    "under_replicated",
+)
+"""Violations that call for `status`, the worst first."""
 
 Master = Annotated[
     str | None,
@@ -148,10 +148,11 @@ def wrong_now(violations: Mapping[str, int], path: Path) -> str:
     >>> wrong_now(counts | {"under_replicated": 0}, Path("prod"))
     'Wrong now: 2 partitions under min ISR; see kafka-planner status prod'
     """
+    from planner.score.score_verdict import WRONG
     from planner.text.format import plural
 
-    found = [(violations[rule], *words) for rule, words in TROUBLES.items()]
-    texts = [f"{plural(n, of)} {state}" for n, of, state in found if n]
+    found = [(violations[rule], *WRONG[rule]) for rule in FOR_STATUS]
+    texts = [f"{plural(n, noun)} {words}" for n, noun, words in found if n]
     if not texts:
         return ""
     see = shlex.join(["kafka-planner", "status", str(path)])

@@ -51,12 +51,21 @@ document.addEventListener("focusout", (event) => {
   if (kept.delete(target) && target.hasAttribute("hx-get"))
     target.dispatchEvent(new Event("change", { bubbles: true }));
 });
-// What was asked of an answer that was replaced meanwhile must not replace the newer one.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const asked = event.detail.requestConfig;
-  const isGone = !asked.elt.isConnected && ["answer", "stop"].includes(asked.path);
-  if (isGone) event.detail.shouldSwap = false;
-});
+// An element that was replaced before its response is there finds no other one. What was
+// asked of an older answer must not replace the newer one; a refusal is shown all the same.
+const orphaned = (event) => {
+  const { elt, requestConfig, xhr } = event.detail;
+  if (elt.isConnected) return;
+  if (["answer", "stop"].includes(requestConfig.path)) event.preventDefault();
+  else if (xhr.getResponseHeader("HX-Retarget")) {
+    event.preventDefault();
+    unanswered.length = 0;
+    htmx.swap("#messages", xhr.response, { swapStyle: "innerHTML" });
+  }
+};
+document.addEventListener("htmx:beforeRequest", ({ detail }) =>
+  detail.elt.addEventListener("htmx:beforeOnLoad", orphaned)
+);
 // A page that was left open may outlive its server.
 const say = (text) => {
   document.getElementById("messages").textContent = text;
