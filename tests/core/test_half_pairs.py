@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.core.exact.decomposition.half_pairs import (
+    Sum,
     Window,
+    by_cells,
     by_cost,
-    by_cost_and_load,
+    independent,
 )
 from placement.core.exact.decomposition.item_moves import sets_of_moves
 
@@ -43,27 +45,55 @@ def test_each_pair_in_a_window_of_cost_is_there_once(drawn, high, width):
     ]
 
 
-@given(
-    halves(),
-    st.integers(1, 10**12) | st.integers(1, 20),
-    LOADS,
-    st.integers(0, 10**12) | st.integers(0, 20),
-)
-def test_no_pair_in_both_windows_is_missing(drawn, gap, high, width):
-    cost, load = drawn
-    window, of_load = Window(-gap, 0), Window(high - width, high)
+@st.composite
+def kinds_of_sums(draw):
+    """One to three kinds of sums of as many halves, each with a window."""
+    size = draw(st.integers(1, 12))
+    values = st.lists(LOADS, min_size=size, max_size=size)
+    width = st.integers(0, 10**12) | st.integers(0, 20)
+    kinds = []
+    for _ in range(draw(st.integers(1, 3))):
+        high = draw(LOADS)
+        window = Window(high - draw(width), high)
+        kinds.append(Sum(np.array(draw(values), dtype=np.int64), window))
+    return kinds
 
-    found = {
-        frozenset(pair)
-        for ranges in by_cost_and_load(cost, load, window, of_load)
-        for pair in joined(ranges)
-    }
 
-    for a in range(len(cost)):
-        for b in range(a, len(cost)):
-            in_cost = window.low <= cost[a] + cost[b] < window.high
-            in_load = of_load.low <= load[a] + load[b] < of_load.high
-            assert not (in_cost and in_load) or frozenset((a, b)) in found
+@given(kinds_of_sums(), st.data())
+def test_no_pair_in_the_windows_of_all_kinds_is_missing(kinds, data):
+    size = len(kinds[0].values)
+    is_first = np.array([data.draw(st.booleans()) for _ in range(size)], dtype=np.bool_)
+
+    found = {pair for ranges in by_cells(kinds, is_first) for pair in joined(ranges)}
+
+    for a in np.nonzero(is_first)[0].tolist():
+        for b in range(size):
+            sums = [int(kind.values[a]) + int(kind.values[b]) for kind in kinds]
+            is_within = all(
+                kind.window.low <= one < kind.window.high
+                for kind, one in zip(kinds, sums, strict=True)
+            )
+            assert not is_within or (a, b) in found
+
+
+@given(kinds_of_sums())
+def test_a_half_is_the_first_of_a_pair_only_if_that_is_asked_for(kinds):
+    none = np.zeros(len(kinds[0].values), dtype=np.bool_)
+
+    assert not any(ranges.total for ranges in by_cells(kinds, none))
+
+
+def test_kinds_that_follow_from_others_are_left_out():
+    disk = np.array([5, -3, 8, 1, -9])
+    other = np.array([40, 50, -60, 10, 20])
+    values = np.stack([disk, disk + other, other, np.zeros(5, dtype=np.int64)])
+    windows = [Window(-2, 0), Window(-1, 0), Window(-1, 0), Window(0, 100)]
+
+    chosen = independent(values, windows, 3)
+
+    assert len(chosen) == 2
+    assert 3 not in chosen
+    assert independent(values, windows, 1) == chosen[:1]
 
 
 @given(halves(), st.integers(0, 30))

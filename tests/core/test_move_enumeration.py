@@ -72,7 +72,9 @@ def test_the_enumeration_finds_the_least_cost_from_any_solution(problem, data):
     rows, _, ways = of_crowd(problem)
     known = data.draw(st.sampled_from(ways))
 
-    found = enumerate_moves(rows, solve_relaxation(rows), known, 20.0)
+    bound = data.draw(st.integers(0, least_of(rows, ways)))
+
+    found = enumerate_moves(rows, solve_relaxation(rows), known, 20.0, bound)
 
     assert found.is_best
     assert rows.is_solution(found.columns)
@@ -126,6 +128,23 @@ def test_an_enumeration_of_little_work_ends_within_it_and_claims_no_more(drawn, 
     assert rows.is_solution(first.columns)
     if first.is_best:
         assert rows.cost_of(first.columns) == least_of(rows, ways)
+
+
+@pytest.mark.parametrize(("name", "most"), [("MOST_HALVES", 3), ("MOST_CHOICES", 0)])
+def test_an_enumeration_that_is_too_large_claims_nothing(monkeypatch, name, most):
+    problem = make_problem(
+        [[0]] * 6, num_bins=2, weight=1, cost=[1, 2, 3, 4, 5, 6], upper=3, target=3.0
+    )
+    bands = Bands(problem.bins.lower, problem.bins.upper)
+    rows = NodeRows(problem, bands, all_bins(problem), None)
+    known = (rows.bins == 1) == (rows.groups > 2)
+    assert rows.is_solution(known)
+    monkeypatch.setattr(move_enumeration, name, most)
+
+    found = enumerate_moves(rows, solve_relaxation(rows), known, 20.0)
+
+    assert not found.is_best
+    assert rows.cost_of(found.columns) <= rows.cost_of(known)
 
 
 def test_many_moves_are_not_enumerated(monkeypatch):

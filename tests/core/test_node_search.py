@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import Bands, reached_bands
 from placement.core.exact.cp_sat.roles_model import roles_within
+from placement.core.exact.decomposition import item_exchanges
 from placement.core.exact.decomposition.item_exchanges import Exchanges
 from placement.core.exact.decomposition.node_program import solve_program
 from placement.core.exact.decomposition.node_relaxation import (
@@ -25,7 +26,7 @@ from placement.core.model.arrangement import Arrangement, loads
 from placement.core.model.problem import NOWHERE, Movability
 from placement.core.model.solution import Bounded
 from placement.core.verify.load_prices import verify_prices
-from support.crowded import crowd, of_crowd
+from support.crowded import all_bins, crowd, of_crowd
 from support.every_way import worst_of
 from support.problems import make_problem
 from support.racked import RACKS, all_legal, racked, within
@@ -132,17 +133,12 @@ def test_an_item_without_a_home_is_copied_to_any_bin():
     assert rows.cost.tolist() == [7, 7]
 
 
-def relaxed_cost(rows, relaxed):
-    return float(relaxed.columns @ rows.cost)
-
-
 @settings(max_examples=40)
 @given(crowd())
 def test_no_exchange_of_up_to_four_items_is_left(problem):
     rows, columns, ways = of_crowd(problem)
     relaxed = solve_relaxation(rows)
-    enough = relaxed_cost(rows, relaxed)
-    exchanges = Exchanges(rows, relaxed, enough, np.random.default_rng(1))
+    exchanges = Exchanges(rows, relaxed, 0.0, np.random.default_rng(1))
 
     found = exchanges.improved(columns, 20.0)
 
@@ -151,6 +147,51 @@ def test_no_exchange_of_up_to_four_items_is_left(problem):
     for way in ways:
         if int((found & ~way).sum()) <= 4:
             assert rows.cost_of(way) >= rows.cost_of(found)
+
+
+@pytest.mark.parametrize("number", range(len(item_exchanges.STAGES)))
+@settings(max_examples=10)
+@given(problem=crowd(), work=st.sampled_from([0.001, 20.0]), data=st.data())
+def test_each_stage_keeps_the_rows_and_never_costs_more(number, problem, work, data):
+    rows, columns, ways = of_crowd(problem)
+    relaxed = solve_relaxation(rows)
+    least = min(rows.cost_of(way) for way in ways)
+    bound = data.draw(st.integers(0, least))
+    stage = item_exchanges.STAGES[number]._replace(work=0.0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(item_exchanges, "STAGES", (stage,))
+        # With so few, halves and pairs are left out as with millions.
+        patch.setattr(item_exchanges, "MOST_KEPT", 8)
+        patch.setattr(item_exchanges, "MOST_JOINED", 20)
+        exchanges = Exchanges(rows, relaxed, 0.0, np.random.default_rng(1))
+        found = exchanges.improved(columns, work, bound)
+
+    assert rows.is_solution(found)
+    assert least <= rows.cost_of(found) <= rows.cost_of(columns)
+
+
+def test_halves_near_zero_are_pairs_of_sets_each_once():
+    sizes = [7, 9, 16, 23, 25, 40]
+    problem = make_problem(
+        [[0]] * 3 + [[1]] * 3, num_bins=2, weight=sizes, cost=sizes, target=60.0
+    )
+    bands = Bands(np.array([[59], [59]]), np.array([[61], [61]]))
+    rows = NodeRows(problem, bands, all_bins(problem), None)
+    columns = rows.bins == np.repeat([0, 1, 0, 1, 0, 1], 2)
+    exchanges = Exchanges(rows, solve_relaxation(rows), 0.0, np.random.default_rng(1))
+    exchanges._end = 20.0
+    slack = exchanges._slack(columns)
+    cost = rows.cost_of(columns)
+    moves = exchanges._moves(columns, cost + 1000, exchanges._is_tight(slack))
+    stage = next(one for one in item_exchanges.STAGES if one.is_near_zero)
+
+    halves = exchanges._halves(moves, slack, cost, stage)
+
+    sets = [tuple(one for one in row if one < len(moves)) for row in halves.moves]
+    assert len(set(sets)) == len(sets)
+    assert {len(one) for one in sets} == {0, 1, 2, 3, 4}
+    assert (np.diff(halves.cost) >= 0).all()
 
 
 @pytest.mark.slow

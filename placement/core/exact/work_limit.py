@@ -65,6 +65,8 @@ class Watch:
         Work after which HiGHS is interrupted.
     at_root, in_tree
         Work of each callback at the root, and at the nodes of the tree.
+    near
+        Relative gap from which on HiGHS may only double its work.
 
     Attributes
     ----------
@@ -72,9 +74,16 @@ class Watch:
         Work so far.
     """
 
-    def __init__(self, most: float, at_root: float = 1, in_tree: float = 1) -> None:
+    def __init__(
+        self,
+        most: float,
+        at_root: float = 1,
+        in_tree: float = 1,
+        near: float = 0.0,
+    ) -> None:
         self.spent: float = 0
         self._most, self._at_root, self._in_tree = most, at_root, in_tree
+        self._near, self._is_near = near, False
 
     def __call__(
         self,
@@ -87,5 +96,7 @@ class Watch:
         """Count one callback of HiGHS, and set its reply."""
         is_in_tree = state.mip_node_count > 0
         self.spent += self._in_tree if is_in_tree else self._at_root
+        if not self._is_near and state.mip_gap <= self._near:
+            self._is_near, self._most = True, min(self._most, 2 * self.spent)
         if self.spent >= self._most:
             reply.user_interrupt = True

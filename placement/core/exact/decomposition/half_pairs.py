@@ -2,18 +2,21 @@
 Pairs of half exchanges whose sums are in a range (meet in the middle).
 
 Halves are sorted by cost, and a binary search finds the partners of each half. If there
-are too many pairs, the load in one row restricts them as well: halves are then sorted
-by cells of cost, and by load within each cell.
+are too many pairs, the loads in one or two rows restrict them as well: halves are then
+sorted by cells of the first kinds of sums, and by the last kind within each cell.
 """
 
+from collections.abc import Sequence
+from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from placement.array_types import BoolArray, IntArray
+from placement.array_types import BoolArray, FloatArray, IntArray
 
-MOST_CELLS = 2**20
-"""Largest number of cells of cost."""
+MOST_CELLS = (2**20, 2**17)
+"""Largest number of cells of each kind of sums, with one and with two such kinds."""
 
 
 class Pairs(NamedTuple):
@@ -32,6 +35,13 @@ class Window(NamedTuple):
 
     low: float
     high: float
+
+
+class Sum(NamedTuple):
+    """``(m,)`` values of halves, and the range that the sum of a pair must be in."""
+
+    values: IntArray
+    window: Window
 
 
 class Ranges(NamedTuple):
@@ -87,43 +97,128 @@ def by_cost(cost: IntArray, window: Window) -> Ranges:
     return Ranges(every, start, np.maximum(count, 0))
 
 
-def by_cost_and_load(
-    cost: IntArray, load: IntArray, window: Window, of_load: Window
-) -> list[Ranges]:
+def by_cells(sums: Sequence[Sum], is_first: BoolArray) -> list[Ranges]:
     """
-    Return pairs of halves with a load in a window and a cost in or near a window.
+    Return pairs of halves whose sums are in or near a window of each kind.
+
+    Halves are sorted by cells as wide as the windows of all kinds but the last, and by
+    the last kind within each cell.
 
     Parameters
     ----------
-    cost, load
-        ``(m,)`` costs and loads of the halves, by ascending cost.
-    window, of_load
-        Range of the cost of a pair, at most 0, and range of its load.
+    sums
+        One to three kinds of sums. The first ones should exclude the most pairs.
+    is_first
+        ``(m,)`` halves whose partners are wanted.
     """
-    width = max(window.high - window.low, (int(cost[-1]) - int(cost[0])) / MOST_CELLS)
-    cell = ((cost - cost[0]) / width).astype(np.int64)
-    # Pack cell and load into one key of 62 bits.
-    bits = (int(load.max()) - int(load.min())).bit_length()
-    step = 1 << max((int(cell[-1]) + 2).bit_length() + bits - 61, 0)
-    span = (int(load.max()) - int(load.min())) // step + 2
-    key = cell * span + (load - load.min()) // step
+    *cells, last = sums
+    least, most = int(last.values.min()), int(last.values.max())
+    most_cells = MOST_CELLS[max(len(cells), 1) - 1]
+    grid = [_Cells.of(kind, most_cells) for kind in cells]
+    bits = prod(kind.size for kind in grid).bit_length() + (most - least).bit_length()
+    step = 1 << max(bits - 61, 0)
+    span = (most - least) // step + 2
+    key = _key([kind.own for kind in grid], grid, len(is_first)) * span
+    key += (last.values - least) // step
     order = np.argsort(key, kind="stable")
     key = key[order]
-    # In a pair that lowers the cost, at least one half lowers it alone.
-    low = _within((of_load.low - load - load.min()) / step, span)
+    low = _within((last.window.low - last.values - least) / step, span)
     # Loads rounded to the end of a step may be in the window.
-    high = _within((of_load.high - load - load.min()) / step + (step > 1), span)
+    high = _within((last.window.high - last.values - least) / step + (step > 1), span)
     ranges = []
-    first_cell = np.floor((window.low - cost - cost[0]) / width).astype(np.int64)
-    for other in (first_cell, first_cell + 1):
-        is_there = (cost < 0) & (other >= 0) & (other <= cell[-1])
-        base = np.where(is_there, other, 0) * span
-        start = np.searchsorted(key, base + low, "left")
-        count = np.searchsorted(key, base + high, "left") - start
-        ranges.append(Ranges(order, start, np.where(is_there, np.maximum(count, 0), 0)))
+    for offsets in product((0, 1), repeat=len(grid)):
+        other = [
+            kind.first + offset for kind, offset in zip(grid, offsets, strict=True)
+        ]
+        is_there = is_first.copy()
+        for own, kind in zip(other, grid, strict=True):
+            is_there &= (own >= 0) & (own < kind.size)
+        base = np.where(is_there, _key(other, grid, len(is_first)), 0) * span
+        start, count = _found(key, base + low, base + high, is_there)
+        ranges.append(Ranges(order, start, count))
     return ranges
 
 
-def _within(value: IntArray, span: int) -> IntArray:
+def independent(values: IntArray, windows: Sequence[Window], most: int) -> list[int]:
+    """
+    Return the kinds of sums that exclude the most pairs, the best first.
+
+    A kind excludes pairs as far as its values spread beyond its window, apart from the
+    part of them that the kinds before it determine.
+
+    Parameters
+    ----------
+    values
+        ``(k, n)`` change by each move, of each kind.
+    windows
+        Window of each kind.
+    most
+        Largest number of kinds.
+    """
+    widths = np.array([max(high - low, 1.0) for low, high in windows])
+    rest = values / widths[:, None]
+    chosen: list[int] = []
+    for _ in range(min(most, len(rest))):
+        spread = np.linalg.norm(rest, axis=1)
+        best = int(spread.argmax())
+        if spread[best] < 1.0:
+            break
+        chosen.append(best)
+        along = rest[best] / spread[best]
+        rest = rest - np.outer(rest @ along, along)
+        rest[chosen] = 0.0
+    return chosen
+
+
+class _Cells(NamedTuple):
+    """
+    Cells of one kind of sums.
+
+    Parameters
+    ----------
+    own, first
+        ``(m,)`` cell of each half, and the first of the two cells of its partners.
+    size
+        Number of cells.
+    """
+
+    own: IntArray
+    first: IntArray
+    size: int
+
+    @classmethod
+    def of(cls, kind: Sum, most_cells: int) -> "_Cells":
+        """Return cells as wide as the window, or wider to be no more than a number."""
+        values, (low, high) = kind
+        least = int(values.min())
+        width = max(high - low, (int(values.max()) - least) / most_cells, 1.0)
+        own = ((values - least) / width).astype(np.int64)
+        first = np.floor((low - values - least) / width).astype(np.int64)
+        return cls(own, first, int(own.max()) + 1)
+
+
+def _key(cells: Sequence[IntArray], grid: Sequence[_Cells], size: int) -> IntArray:
+    """Return ``(m,)`` one number for the cells of all kinds."""
+    key: IntArray = np.zeros(size, dtype=np.int64)
+    for own, kind in zip(cells, grid, strict=True):
+        key = key * kind.size + own
+    return key
+
+
+def _found(
+    key: IntArray, low: IntArray, high: IntArray, is_wanted: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """Return ``(m,)`` start and length of each wanted range of the sorted keys."""
+    start, length = np.zeros(len(key), np.int64), np.zeros(len(key), np.int64)
+    # Searches in order of the keys find most of what they read in the cache.
+    wanted = np.nonzero(is_wanted)[0]
+    wanted = wanted[np.argsort(low[wanted])]
+    start[wanted] = np.searchsorted(key, low[wanted], "left")
+    end = np.searchsorted(key, high[wanted], "left")
+    length[wanted] = np.maximum(end - start[wanted], 0)
+    return start, length
+
+
+def _within(value: FloatArray, span: int) -> IntArray:
     clipped: IntArray = np.clip(np.floor(value), 0, span - 1).astype(np.int64)
     return clipped

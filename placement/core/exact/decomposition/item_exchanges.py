@@ -5,8 +5,11 @@ If loads are at the ends of their bands, no item can move alone, and a cheaper s
 exchanges several items. A node has billions of such exchanges, but few can pay: those
 that lower the cost, not below its bound, and use no column whose reduced cost exceeds
 the gap. So half exchanges of up to four items are sorted by cost, and each is joined
-only to the partners in that range (meet in the middle). The results are checked against
-the rows that do not depend on destinations, then against all rows for each choice of
+only to the partners in that range (meet in the middle). If several rows are tight, as
+in a node whose loads all end at their bands, most exchanges break one of them: halves
+are then joined by the loads of these rows as well, and halves of small changes are
+preferred, as their sums are the densest near zero. The results are checked against the
+rows that do not depend on destinations, then against all rows for each choice of
 destinations.
 
 References
@@ -20,12 +23,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from placement.array_types import BoolArray, IntArray
+from placement.array_types import BoolArray, FloatArray, IntArray
+from placement.core.exact.decomposition.exchange_stages import STAGES, Stage
 from placement.core.exact.decomposition.half_pairs import (
     Pairs,
+    Sum,
     Window,
+    by_cells,
     by_cost,
-    by_cost_and_load,
+    independent,
 )
 from placement.core.exact.decomposition.item_moves import (
     ItemMoves,
@@ -35,35 +41,22 @@ from placement.core.exact.decomposition.item_moves import (
 from placement.core.exact.decomposition.node_relaxation import Relaxed, reduced_costs
 from placement.core.exact.decomposition.node_rows import NodeRows
 
-
-class Stage(NamedTuple):
-    """
-    Size of the exchanges of one stage of the search.
-
-    Parameters
-    ----------
-    most_moves
-        Largest number of moves of one half.
-    num_moves
-        Number of smallest single-item moves that take part; `None`: all.
-    """
-
-    most_moves: int
-    num_moves: int | None = None
-
-
-STAGES = (Stage(2), Stage(3), Stage(4, 60), Stage(4))
-"""Stages in order; the next one follows if a stage finds no exchange."""
 NEAR = 3e-3
 """Relative gap up to which a half may have more than two moves."""
-MOST_HALVES = 1_600_000
-"""Largest number of halves of each size; of more, a random sample."""
+MOST_KEPT = 300_000
+"""Largest number of halves to join: those that change loads least."""
 MOST_JOINED = 1_000_000
 """Largest number of pairs of halves to examine."""
 MOST_TRIED, TRIED_AT_ONCE = 20_000, 500
 """Largest number of exchanges with destinations to examine, and batch size."""
 MOST_CHOICES = 100
 """Largest number of choices of destinations to examine per exchange."""
+MOST_SUMS = 3
+"""Largest number of sums by which halves are joined."""
+TIGHT = 1e-3
+"""Ratio of the slack of a row to its heaviest item below which the row is tight."""
+NEAR_ZERO = 0.5
+"""Width of the windows of near-zero halves, in those that would yield `MOST_KEPT`."""
 HALVES = 0.3
 """Share of the remaining work for the halves of one stage (0-1)."""
 WORK_HALF, WORK_JOINED, WORK_CHOICE = 2e-7, 3e-8, 1e-7
@@ -97,8 +90,8 @@ class Exchanges:
     relaxed
         Solution of the linear relaxation: its duals price the rows, and its cost is a
         lower bound.
-    enough
-        Cost at which to end.
+    closed
+        Relative gap to a lower bound at which to end.
     rng
         Random generator for samples of halves, pairs and destinations.
     """
@@ -107,23 +100,26 @@ class Exchanges:
         self,
         rows: NodeRows,
         relaxed: Relaxed,
-        enough: float,
+        closed: float,
         rng: np.random.Generator,
     ) -> None:
         self._rows, self._prices, self._rng = rows, relaxed.prices, rng
-        self._least = float(relaxed.columns @ rows.cost)
-        self._enough = enough
+        self._relaxed = float(relaxed.columns @ rows.cost)
+        self._closed = closed
         self._weights = np.zeros((len(rows.rows), len(rows)), dtype=np.int64)
         for number, row in enumerate(rows.rows):
             self._weights[number, row.columns] = row.weights
         self._limits = np.array([row.limit for row in rows.rows], dtype=np.int64)
+        resources = [-1 if row.band is None else row.band[2] for row in rows.rows]
+        self._resource = np.array(resources, dtype=np.int64)
+        self._heaviest = np.abs(self._weights).max(axis=1, initial=1)
         _, self._excess = reduced_costs(rows, self._prices)
         shape = (rows.problem.num_groups, rows.problem.num_bins)
         self._column = np.full(shape, -1, dtype=np.int64)
         self._column[rows.groups, rows.bins] = np.arange(len(rows))
-        self.spent = self._end = 0.0
+        self.spent = self._end = self._least = 0.0
 
-    def improved(self, columns: BoolArray, work: float) -> BoolArray:
+    def improved(self, columns: BoolArray, work: float, bound: float = 0) -> BoolArray:
         """
         Return columns improved until no cheaper exchange is found.
 
@@ -133,32 +129,33 @@ class Exchanges:
             ``(n,)`` columns used by a solution that keeps every row.
         work
             Work limit in deterministic seconds.
+        bound
+            Lower bound on the cost that is known besides the relaxation.
         """
         stage, self._end = 0, self.spent + work
-        while stage < len(STAGES) and self.spent < self._end:
-            cost = self._rows.cost_of(columns)
-            is_near = cost - self._least <= NEAR * self._least
-            if cost <= self._enough or (STAGES[stage].most_moves > 2 and not is_near):
+        self._least = max(self._relaxed, bound)
+        while stage < len(STAGES) and self._end - self.spent > STAGES[stage].work:
+            gap = self._rows.cost_of(columns) - self._least
+            is_near = gap <= NEAR * self._least
+            if gap <= self._closed * self._least:
                 break
-            found = self._cheaper(columns, cost, STAGES[stage])
+            if STAGES[stage].most_moves > 2 and not is_near:
+                break
+            found = self._cheaper(columns, STAGES[stage])
             stage = stage + 1 if found is None else 0
             columns = columns if found is None else found
         return columns
 
-    def _cheaper(
-        self, columns: BoolArray, cost_now: int, stage: Stage
-    ) -> BoolArray | None:
+    def _cheaper(self, columns: BoolArray, stage: Stage) -> BoolArray | None:
         """Return the columns after the best exchange of a stage, if any."""
-        # Costs are integers; the relaxation of HiGHS is in floats: add a unit.
-        gap = cost_now - self._least + 1
-        moves = self._moves(columns, gap)
+        cost, slack = self._rows.cost_of(columns), self._slack(columns)
+        moves = self._moves(columns, cost, self._is_tight(slack))
         if stage.num_moves is not None and len(moves) > stage.num_moves:
-            moves = moves.chosen(self._smallest(moves, stage.num_moves))
+            moves = moves.chosen(self._smallest(moves, slack, stage.num_moves))
         if not len(moves):
             return None
-        halves = self._halves(moves, stage.most_moves)
-        slack = self._limits - self._weights[:, columns].sum(axis=1)
-        for joined in self._joined(moves, halves, gap, slack):
+        halves = self._halves(moves, slack, cost, stage)
+        for joined in self._joined(moves, halves, cost, slack):
             pairs = self._within_settled(moves, halves, joined, slack)
             found = self._placed(moves, _exchanges(moves, halves, pairs), slack)
             if found is not None:
@@ -170,75 +167,160 @@ class Exchanges:
                 break
         return None
 
-    def _moves(self, columns: BoolArray, gap: float) -> ItemMoves:
-        """Return moves of single items to columns of a reduced cost within the gap."""
+    def _slack(self, columns: BoolArray) -> IntArray:
+        slack: IntArray = self._limits - self._weights[:, columns].sum(axis=1)
+        return slack
+
+    def _is_tight(self, slack: IntArray) -> BoolArray:
+        """Return ``(rows,)`` whether a row has a price, or less slack than any item."""
+        is_tight: BoolArray = self._heaviest * TIGHT > np.maximum(slack, 1)
+        return is_tight | (self._prices > 0)
+
+    def _moves(self, columns: BoolArray, cost: int, is_tight: BoolArray) -> ItemMoves:
+        """Return moves of single items to columns that a cheaper solution may use."""
         rows, bins = self._rows, np.array(self._rows.node_bins.bins)
         chosen = np.nonzero(columns & ~rows.is_kept)[0]
         out = np.repeat(chosen, len(bins))
         into = self._column[rows.groups[chosen]][:, bins].ravel()
-        is_open = (into >= 0) & ~columns[into] & (self._excess[into] <= gap)
+        # Costs are integers; the relaxation of HiGHS is in floats: add a unit.
+        can_pay = self._excess[into] <= cost - self._relaxed + 1
+        is_open = (into >= 0) & ~columns[into] & can_pay
         return ItemMoves.of(
             out[is_open],
             into[is_open],
             self._weights,
             rows.groups,
             rows.cost,
-            self._prices > 0,
+            is_tight,
         )
 
-    def _smallest(self, moves: ItemMoves, most: int) -> IntArray:
-        """Return the moves with the smallest change of cost and of priced rows."""
-        is_priced = self._prices > 0
-        paid = np.abs(moves.change[is_priced, :-1, 0]).T * self._prices[is_priced]
-        size = np.maximum(np.abs(moves.cost[:-1]), paid.max(axis=1, initial=0))
+    def _smallest(self, moves: ItemMoves, slack: IntArray, most: int) -> IntArray:
+        """Return the moves with the smallest changes of the cost and of tight rows."""
+        every = np.arange(len(moves))[:, None]
+        size = self._size(moves, every, slack)
         smallest: IntArray = np.sort(np.argsort(size, kind="stable")[:most])
         return smallest
 
-    def _halves(self, moves: ItemMoves, most_moves: int) -> _Halves:
-        """Return all halves of up to `most_moves` moves, or a random sample."""
-        most = int(min(MOST_HALVES, (self._end - self.spent) * HALVES / WORK_HALF))
-        sets = sets_of_moves(len(moves), most_moves, max(most, 1), self._rng)
-        none = np.full((1, most_moves), len(moves))
-        every = np.concatenate([none, *sets])
-        self.spent += WORK_HALF * len(every)
-        every = every[moves.are_apart(every)]
-        cost = summed(moves.cost, every)
+    def _size(self, moves: ItemMoves, sets: IntArray, slack: IntArray) -> FloatArray:
+        """Return ``(m,)`` the largest change by each set, in heaviest items."""
+        heaviest = max(int(self._rows.cost.max(initial=0)), 1)
+        size: FloatArray = np.abs(summed(moves.cost / heaviest, sets))
+        for row in np.nonzero(self._is_tight(slack) & (self._heaviest > 1))[0].tolist():
+            change = moves.change[row, :, 0] / self._heaviest[row]
+            np.maximum(size, np.abs(summed(change, sets)), out=size)
+        return size
+
+    def _halves(
+        self, moves: ItemMoves, slack: IntArray, cost_now: int, stage: Stage
+    ) -> _Halves:
+        """
+        Return the halves of a stage by ascending cost.
+
+        If there are too many, a random sample is drawn, and the smallest are kept.
+        """
+        left = int((self._end - self.spent) * HALVES / WORK_HALF)
+        most = max(min(stage.most_halves, left), 1)
+        kept = np.full((1, stage.most_moves), len(moves))
+        if stage.is_near_zero:
+            every = self._near_zero(moves, slack, cost_now, stage)
+        else:
+            every = sets_of_moves(len(moves), stage.most_moves, most, self._rng)
+        for sets in every:
+            self.spent += WORK_HALF * len(sets)
+            kept = np.concatenate([kept, sets[moves.are_apart(sets)]])
+            if len(kept) > MOST_KEPT:
+                size = self._size(moves, kept, slack)
+                kept = kept[np.argpartition(size, MOST_KEPT)[:MOST_KEPT]]
+        cost = summed(moves.cost, kept)
         order = np.argsort(cost, kind="stable")
-        return _Halves(every[order], cost[order])
+        return _Halves(kept[order], cost[order])
+
+    def _near_zero(
+        self, moves: ItemMoves, slack: IntArray, cost: int, stage: Stage
+    ) -> Iterator[IntArray]:
+        """Yield pairs of sets of moves whose changes nearly cancel out, each once."""
+        none, width = len(moves), stage.most_moves // 2
+        few = np.concatenate(
+            list(sets_of_moves(none, width, stage.most_halves, self._rng))
+        )
+        few = few[moves.are_apart(few)]
+        yield np.pad(few, ((0, 0), (0, width)), constant_values=none)
+        sums = self._sums(moves, few, cost, slack)
+        if not sums:
+            return
+        # Of all pairs of two halves, one in six is in order.
+        part = NEAR_ZERO * (24 * MOST_KEPT / len(few) ** 2) ** (1 / len(sums))
+        width_of = [part * float(values.std()) for values, _ in sums]
+        near = [
+            Sum(values, Window(-most, most + 1))
+            for (values, _), most in zip(sums, width_of, strict=True)
+        ]
+        for ranges in by_cells(near, np.ones(len(few), dtype=np.bool_)):
+            self.spent += WORK_HALF * len(few)
+            pairs = ranges.pairs(MOST_JOINED * 2, self._rng)
+            # The lower indices of a set are its first half.
+            pairs = pairs.kept(few[pairs.first, -1] < few[pairs.second, 0])
+            yield np.concatenate([few[pairs.first], few[pairs.second]], axis=1)
 
     def _joined(
-        self, moves: ItemMoves, halves: _Halves, gap: float, slack: IntArray
+        self, moves: ItemMoves, halves: _Halves, cost: int, slack: IntArray
     ) -> Iterator[Pairs]:
         """
         Yield pairs of halves that lower the cost, but not below its bound.
 
-        If there are too many, yield first the pairs that fill the most expensive row as
-        far as the gap requires, then the cheapest pairs, then a random sample.
+        If there are too many, yield first the pairs that also nearly fill the tight
+        rows. If these are few, the cheapest pairs follow, and a random sample.
         """
+        gap = cost - self._least + 1
         window = Window(-gap, 0.0)
         ranges = by_cost(halves.cost, window)
         if ranges.total > MOST_JOINED:
-            yield from self._by_load(moves, halves, window, slack)
+            sums = self._sums(moves, halves.moves, cost, slack)
+            if sums:
+                yield from self._by_sums(halves, sums, window)
+            if len(sums) == MOST_SUMS:
+                return
             part = Window(-gap, -gap * (1 - MOST_JOINED / ranges.total))
             yield by_cost(halves.cost, part).pairs(MOST_JOINED, self._rng)
         yield ranges.pairs(MOST_JOINED, self._rng)
 
-    def _by_load(
-        self, moves: ItemMoves, halves: _Halves, window: Window, slack: IntArray
+    def _sums(
+        self, moves: ItemMoves, sets: IntArray, cost: int, slack: IntArray
+    ) -> list[Sum]:
+        """Return the sums of sets by which they are joined: cost and tight rows."""
+        values = [moves.cost]
+        windows = [Window(self._least - cost - 1, 0.0)]
+        for row in np.nonzero(self._is_tight(slack))[0].tolist():
+            values.append(moves.change[row, :, 0])
+            free = int(slack[row]) + 1
+            windows.append(Window(free - self._room(row, cost, slack) - 1, free))
+        chosen = independent(np.array(values), windows, MOST_SUMS)
+        return [Sum(summed(values[k], sets), windows[k]) for k in chosen]
+
+    def _room(self, row: int, cost: int, slack: IntArray) -> float:
+        """
+        Return how much slack a tight row may have in a cheaper solution.
+
+        A row with a price may have no more than the gap pays. What the other tight rows
+        of a resource leave free, one of them may leave alone.
+        """
+        if self._prices[row] > 0:
+            return (cost - self._relaxed + 1) / float(self._prices[row])
+        alike = self._resource == self._resource[row]
+        return float(slack[alike & self._is_tight(slack)].sum())
+
+    def _by_sums(
+        self, halves: _Halves, sums: list[Sum], window: Window
     ) -> Iterator[Pairs]:
-        """Yield pairs in a window of cost that nearly fill the most expensive row."""
-        cost = self._prices * np.abs(self._limits)
-        row = int(np.argmax(cost))
-        if not cost[row]:
-            return
-        load = summed(moves.change[row, :, 0], halves.moves)
-        free = slack[row] + 1
-        of_load = Window(free + window.low / self._prices[row] - 1, free)
-        for ranges in by_cost_and_load(halves.cost, load, window, of_load):
+        """Yield pairs within the windows of all sums, and within that of the cost."""
+        # In a pair that lowers the cost, at least one half lowers it alone.
+        for ranges in by_cells(sums, halves.cost < 0):
             self.spent += WORK_HALF * len(halves.cost)
             pairs = ranges.pairs(MOST_JOINED, self._rng)
             total = halves.cost[pairs.first] + halves.cost[pairs.second]
             yield pairs.kept((total >= window.low) & (total < window.high))
+            if self.spent >= self._end:
+                break
 
     def _within_settled(
         self, moves: ItemMoves, halves: _Halves, joined: Pairs, slack: IntArray
@@ -280,8 +362,17 @@ class Exchanges:
 
 
 def _exchanges(moves: ItemMoves, halves: _Halves, pairs: Pairs) -> IntArray:
-    """Return ``(m, 2 w)`` the cheapest pairs whose moves are of different groups."""
+    """
+    Return ``(m, 2 w)`` pairs whose moves are of different groups, the cheapest first.
+
+    If there are too many, half of them are the cheapest, and half are spread over the
+    costs of the others: where the cheapest break a row, most of them break the same.
+    """
     total = halves.cost[pairs.first] + halves.cost[pairs.second]
-    cheapest = np.argsort(total, kind="stable")[:MOST_TRIED]
-    both = np.concatenate([halves.moves[own[cheapest]] for own in pairs], axis=1)
+    chosen = np.argsort(total, kind="stable")
+    if len(chosen) > MOST_TRIED:
+        cheapest, others = np.split(chosen, [MOST_TRIED // 2])
+        spread = np.linspace(0, len(others) - 1, MOST_TRIED // 2).astype(np.int64)
+        chosen = np.append(cheapest, others[spread])
+    both = np.concatenate([halves.moves[own[chosen]] for own in pairs], axis=1)
     return both[moves.are_apart(both)]

@@ -10,10 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
-from placement.array_types import BoolArray, IntArray
+from placement.array_types import BoolArray, FloatArray, IntArray
+
+Values = TypeVar("Values", IntArray, FloatArray)
+
+BLOCK = 500_000
+"""Number of sets of moves in a block."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ def sets_of_moves(
     num_moves: int, size: int, most: int, rng: np.random.Generator
 ) -> Iterator[IntArray]:
     """
-    Yield ``(m, size)`` all sets of 1 to `size` moves, or a random sample.
+    Yield ``(m, size)`` all sets of 1 to `size` moves, or a random sample, in blocks.
 
     Parameters
     ----------
@@ -182,22 +188,39 @@ def sets_of_moves(
         Random generator of the sample.
     """
     sets = np.arange(num_moves)[:, None]
-    for width in range(1, size + 1):
-        if width > 1:
-            count = num_moves - 1 - sets[:, -1]
-            if count.sum() > most:
-                yield rng.integers(0, num_moves, (most, size))
-                return
-            begins = np.repeat(np.cumsum(count) - count, count)
-            sets = np.repeat(sets, count, axis=0)
-            added = np.arange(len(sets)) - begins + sets[:, -1] + 1
-            sets = np.column_stack([sets, added])
-        yield np.pad(sets, ((0, 0), (0, size - width)), constant_values=num_moves)
+    yield _padded(sets, size, num_moves)
+    for width in range(2, size + 1):
+        count = num_moves - 1 - sets[:, -1]
+        if count.sum() > most:
+            yield rng.integers(0, num_moves, (most, size))
+            return
+        block = np.cumsum(count) // BLOCK
+        starts = np.nonzero(np.diff(block))[0] + 1
+        blocks = (_longer(some, num_moves) for some in np.split(sets, starts))
+        if width == size:
+            yield from blocks
+            return
+        sets = np.concatenate(list(blocks))
+        yield _padded(sets, size, num_moves)
 
 
-def summed(values: IntArray, sets: IntArray) -> IntArray:
+def _longer(sets: IntArray, num_moves: int) -> IntArray:
+    """Return each set with each further move of a higher index."""
+    count = num_moves - 1 - sets[:, -1]
+    begins = np.repeat(np.cumsum(count) - count, count)
+    longer = np.repeat(sets, count, axis=0)
+    added = np.arange(len(longer)) - begins + longer[:, -1] + 1
+    return np.column_stack([longer, added])
+
+
+def _padded(sets: IntArray, size: int, num_moves: int) -> IntArray:
+    free = ((0, 0), (0, size - sets.shape[1]))
+    return np.pad(sets, free, constant_values=num_moves)
+
+
+def summed(values: Values, sets: IntArray) -> Values:
     """Return ``(m,)`` sums of the values of the moves of each set."""
-    total: IntArray = values[sets[:, 0]]
+    total: Values = values[sets[:, 0]]
     for slot in range(1, sets.shape[1]):
         total = total + values[sets[:, slot]]
     return total

@@ -2,13 +2,14 @@
 Exhaustive enumeration of the few moves by which a node's places may be cheaper.
 
 Reduced costs leave few columns to solutions cheaper than a known one, and the bands of
-counts often admit only three to eight moves of these. All such sets of moves are then
-enumerated: halves of a set are joined by cost (meet in the middle), pairs of halves are
-checked against each row with the least change of any destination, and destinations are
-chosen for the remaining sets in order of increasing cost. The first set within all rows
-is optimal, and if there is none, the known solution is. Sums of few items seldom come
-nearer to a band than some millionths, so no other method proves such a solution: the
-linear relaxation and its cuts admit fractions of items.
+counts often admit only a few moves of these. All sets of moves that cost no more than
+the known solution are then enumerated: halves of a set are joined by cost (meet in the
+middle), pairs of halves are checked against each row with the least change of any
+destination, and destinations are chosen for the remaining sets in order of increasing
+cost. The first set within all rows is optimal, and if there is none, the known solution
+is. Sums of few items seldom come nearer to a band than some millionths, so no other
+method proves such a solution: the linear relaxation and its cuts admit fractions of
+items.
 
 References
 ----------
@@ -34,14 +35,16 @@ from placement.core.exact.decomposition.node_relaxation import (
 )
 from placement.core.exact.decomposition.node_rows import NodeRows
 
-MOST_MOVES = 8
+MOST_MOVES = 12
 """Largest number of moves of a set."""
+MOST_HALVES = 3_000_000
+"""Largest number of halves of sets."""
 MOST_STARTS = 64
 """Largest number of choices of places for the groups that have to move."""
-MOST_CHOICES = 50_000
+MOST_CHOICES = 3**12
 """Largest number of choices of destinations of a set."""
-JOINED_AT_ONCE, TRIED_AT_ONCE = 1_000_000, 200
-"""Largest number of pairs of halves, and of sets with destinations, in a batch."""
+JOINED_AT_ONCE, TRIED_AT_ONCE = 1_000_000, 100_000
+"""Number of pairs of halves, and of choices of destinations, in a batch."""
 WORK_HALF, WORK_JOINED, WORK_CHOICE = 1e-7, 3e-8, 1e-7
 """Deterministic seconds per half, pair of halves, and choice of destinations."""
 SAFE = 1e-9
@@ -94,7 +97,11 @@ class _Sets(NamedTuple):
 
 
 def enumerate_moves(
-    rows: NodeRows, relaxed: Relaxed, columns: BoolArray, work: float
+    rows: NodeRows,
+    relaxed: Relaxed,
+    columns: BoolArray,
+    work: float,
+    bound: int = 0,
 ) -> Enumerated:
     """
     Return an optimal solution, if the moves of cheaper ones can be enumerated.
@@ -107,10 +114,12 @@ def enumerate_moves(
         ``(n,)`` columns of a solution.
     work
         Work limit in deterministic seconds.
+    bound
+        Lower bound on the cost that is known; cheaper sets are left out.
     """
     if not rows.is_solution(columns) or not _is_one_item_each(rows):
         return Enumerated(columns, is_best=False, spent=0.0)
-    search = _Enumeration(rows, relaxed, columns, work)
+    search = _Enumeration(rows, relaxed, columns, work, bound)
     try:
         return Enumerated(search.solved(), is_best=True, spent=search.spent)
     except _TooMuchError:
@@ -127,7 +136,12 @@ class _Enumeration:
     """Enumeration of all solutions cheaper than the incumbent."""
 
     def __init__(
-        self, rows: NodeRows, relaxed: Relaxed, columns: BoolArray, work: float
+        self,
+        rows: NodeRows,
+        relaxed: Relaxed,
+        columns: BoolArray,
+        work: float,
+        bound: int = 0,
     ) -> None:
         self._rows, self.columns = rows, columns
         self._work, self.spent = work, 0.0
@@ -137,8 +151,9 @@ class _Enumeration:
             self._weights[number, row.columns] = row.weights
         self._limits = np.array([row.limit for row in rows.rows], dtype=np.int64)
         least, extra = reduced_costs(rows, relaxed.prices)
-        self._least = least - SAFE * self._cost - 1
-        self._can_pay = self._within(extra <= self._cost - self._least)
+        least -= SAFE * self._cost + 1
+        self._can_pay = self._within(extra <= self._cost - least)
+        self._least = max(least, bound - 1)
         self._is_priced = relaxed.prices > 0
 
     def solved(self) -> BoolArray:
@@ -165,7 +180,8 @@ class _Enumeration:
         """
         Return the starts, and the moves of single items from any of them.
 
-        A start has the free items at home, and one choice of places of the others.
+        A start has the free items at home, and one choice of places of the others. The
+        moves are in order of increasing cost.
         """
         rows, can_pay = self._rows, self._can_pay
         # Without a home in the bins, or where staying costs too much, an item moves.
@@ -192,7 +208,7 @@ class _Enumeration:
             rows.cost,
             self._is_priced,
         )
-        return starts, moves
+        return starts, moves.chosen(np.argsort(moves.cost[:-1], kind="stable"))
 
     def _most_moves(self) -> int:
         """Return an upper bound on the moves of free items, by a linear relaxation."""
@@ -223,16 +239,17 @@ class _Enumeration:
         every = [_padded(sets, most, none)]
         for width in range(most):
             last = sets.moves[:, -1] if width else np.full(1, -1)
-            count = none - 1 - last
+            end = np.searchsorted(moves.cost[:-1], limit - sets.cost, "right")
+            count = np.maximum(end - 1 - last, 0)
             self._spend(WORK_HALF * int(count.sum()))
+            if count.sum() > MOST_HALVES:
+                raise _TooMuchError
             begins = np.repeat(np.cumsum(count) - count, count)
             added = np.arange(len(begins)) - begins + np.repeat(last, count) + 1
             longer = np.repeat(np.arange(len(count)), count)
             cost = sets.cost[longer] + moves.cost[added]
-            is_within = cost <= limit
-            longer, added = longer[is_within], added[is_within]
             both = np.column_stack([sets.moves[longer], added])
-            sets = _Sets(both, cost[is_within]).part(moves.are_apart(both))
+            sets = _Sets(both, cost).part(moves.are_apart(both))
             every.append(_padded(sets, most, none))
         return _Sets(*(np.concatenate(part) for part in zip(*every, strict=True)))
 
@@ -307,12 +324,13 @@ class _Enumeration:
     ) -> tuple[IntArray, IntArray] | None:
         """Return the columns left and taken by the first set within all rows."""
         rows = moves.rows_at_risk(slack, sets.shape[1])
-        for start in range(0, len(sets), TRIED_AT_ONCE):
-            some = sets[start : start + TRIED_AT_ONCE]
-            num_choices = moves.num_into[some].prod(axis=1)
-            self._spend(WORK_CHOICE * int(num_choices.sum()))
-            if num_choices.max() > MOST_CHOICES:
-                raise _TooMuchError
+        num_choices = moves.num_into[sets].prod(axis=1)
+        if num_choices.max(initial=0) > MOST_CHOICES:
+            raise _TooMuchError
+        batch = np.cumsum(num_choices) // TRIED_AT_ONCE
+        starts = np.nonzero(np.diff(batch, prepend=-1))[0]
+        for some in np.split(sets, starts[1:]) if len(sets) else []:
+            self._spend(WORK_CHOICE * int(moves.num_into[some].prod(axis=1).sum()))
             own, number = moves.destinations(
                 some, MOST_CHOICES, np.random.default_rng(0)
             )

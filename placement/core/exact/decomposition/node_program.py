@@ -35,6 +35,8 @@ solves between two callbacks.
 """
 LEAST_FREE = 100
 """Smallest number of columns that a model counts as."""
+NEAR = 3e-5
+"""Gap at which most solutions that are missing are found by exchanges alone."""
 SAFE = 1e-9
 """Fraction by which a bound is lowered, for the rounding of HiGHS."""
 
@@ -70,6 +72,7 @@ def solve_program(
     work: float,
     seconds: float | None = None,
     seed: int = SEED,
+    near: float = NEAR,
 ) -> Outcome:
     """
     Minimise the cost of the places in some bins.
@@ -88,6 +91,8 @@ def solve_program(
         Seconds to a deadline; `None`: no deadline.
     seed
         Seed of the random numbers of HiGHS.
+    near
+        Relative gap from which on the work may only double.
     """
     scale = cost_unit(rows)
     model = model_of(rows, scale)
@@ -96,7 +101,7 @@ def solve_program(
     model.col_upper_ = can_pay * 1.0
     solver = _solver(closed, seconds, seed)
     size = max(_num_free(rows, can_pay), LEAST_FREE)
-    watch = Watch(work, ROOT_CALLBACK * size, TREE_CALLBACK * size)
+    watch = Watch(work, ROOT_CALLBACK * size, TREE_CALLBACK * size, near)
     solver.passModel(model)
     start = highspy.HighsSolution()
     start.col_value = known.astype(float).tolist()

@@ -65,8 +65,7 @@ class NodeSearch:
     def __init__(self, rows: NodeRows, relaxed: Relaxed, closed: float) -> None:
         self._rows, self._relaxed, self._closed = rows, relaxed, closed
         self._least = float(relaxed.columns @ rows.cost)
-        enough = self._least * (1 + closed)
-        self._exchanges = Exchanges(rows, relaxed, enough, np.random.default_rng(SEED))
+        self._exchanges = Exchanges(rows, relaxed, closed, np.random.default_rng(SEED))
 
     def searched(self, columns: BoolArray, limits: Limits) -> Searched:
         """
@@ -99,12 +98,18 @@ class NodeSearch:
         )
         columns, spent = self._cheaper(columns, solved.columns), spent + solved.spent
         if self._is_open(columns, solved.bound) and work - spent >= LEAST_WORK:
-            columns, used = self.exchanged(columns, work - spent)
+            columns, used = self.exchanged(columns, work - spent, solved.bound)
             spent += used
         return Searched(columns, solved.bound, spent)
 
-    def exchanged(self, columns: BoolArray, work: float) -> tuple[BoolArray, float]:
-        """Return the columns after exchanges of a few items, and the work spent."""
+    def exchanged(
+        self, columns: BoolArray, work: float, bound: float = 0
+    ) -> tuple[BoolArray, float]:
+        """
+        Return the columns after exchanges of a few items, and the work spent.
+
+        `bound`: lower bound on the cost that is known besides the relaxation.
+        """
         spent = 0.0
         if self._rows.cost_of(columns) > self._least * (1 + NEAR):
             spent = WORK_COLUMN * len(columns)
@@ -115,7 +120,7 @@ class NodeSearch:
         if not self._rows.holds(columns):
             return columns, spent
         before = self._exchanges.spent
-        columns = self._exchanges.improved(columns, work)
+        columns = self._exchanges.improved(columns, work, bound)
         return columns, spent + self._exchanges.spent - before
 
     def _cheaper(self, known: BoolArray, found: BoolArray | None) -> BoolArray:

@@ -50,10 +50,10 @@ PLACED = 0.5
 """Share of the remaining work for roles at the places of all nodes (0-1)."""
 TURNS = 0.8
 """Share of the remaining work for places and roles in alternation (0-1)."""
-NEAR = 2e-5
+NEAR = 1e-4
 """Relative gap up to which a cheaper answer is missing, rather than a higher bound."""
 AGAIN = 1.0
-"""Further work for branch and cut from another seed there, as a share of all work."""
+"""Further work for another search there, as a share of all work."""
 MOST_AGAIN = 4.0
 """Upper limit of that work, in deterministic seconds."""
 OTHER_SEED = 2
@@ -258,12 +258,12 @@ class _Cheaper:
     def _tried_again(
         self, parts: "Decomposition", solutions: "NodeSolutions"
     ) -> "NodeSolutions":
-        """Repeat branch and cut from another seed where solutions are near."""
+        """Search again, from the bounds now known, where solutions are near."""
         if not self._closed < parts.gap() <= NEAR:
             return solutions
         self.work += self._again
         self.more += self._again
-        return self._taken(parts.branched((self._again, self._left), OTHER_SEED))
+        return self._taken(parts.searched_again((self._again, self._left), OTHER_SEED))
 
     def _in_turns(self) -> None:
         """Search places and roles in alternation."""
