@@ -15,7 +15,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.spark.common.java_plans import class_of, id_of, items_of, type_of
+from planner.spark.common.java_plans import class_of, id_of, items_of, plan_of, type_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.picked_columns import is_case_sensitive
 from planner.spark.scans.iceberg_scans import iceberg_files, is_of_iceberg
@@ -98,19 +98,24 @@ def plain_scan(table: DataFrame) -> ParquetScan | None:
     table
         A table with the columns `KEY`. Its plan is made, and nothing of it is run.
     """
-    plan = getattr(table, "_jdf", None)
-    if plan is None:
-        # Spark Connect shows no plan.
-        return None
     try:
-        return _scan_of(table.sparkSession, plan.queryExecution().sparkPlan())
+        plan = plan_of(table)
+        return None if plan is None else scan_of(table.sparkSession, plan)
     except Exception:
         # A Spark whose plans look different. The class of its errors is one of py4j,
         # which a client of Spark Connect lacks.
         return None
 
 
-def _scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN401
+def scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN401 - a physical plan
+    """
+    Return the scan that a plan is, or `None` if it is more than a plain scan.
+
+    Raises
+    ------
+    Exception
+        An error of any kind, if plans of this version of Spark look different.
+    """
     project = plan if class_of(plan) == _PROJECT else None
     scan = plan if project is None else project.child()
     if not (is_of_iceberg(scan) or _is_plain(scan)) or not _may_read(spark):
