@@ -9,16 +9,18 @@ selects, renames and adds constants: no filter, no partition column, no other ta
 format, no extension that replaces the scan. Any other table is left to Spark.
 """
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.spark.common.java_plans import class_of, id_of, items_of, plan_of, type_of
+from planner.spark.common.java_plans import class_of, plan_of, type_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.picked_columns import is_case_sensitive
 from planner.spark.scans.iceberg_scans import iceberg_files, is_of_iceberg
+from planner.spark.scans.plan_columns import PlanColumn, columns_of
 
 MOST_FILES = 10_000
 MOST_TASK_BYTES = 1 << 28
@@ -120,24 +122,16 @@ def scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN4
     scan = plan if project is None else project.child()
     if not (is_of_iceberg(scan) or _is_plain(scan)) or not _may_read(spark):
         return None
-    fields = {id_of(each): each for each in items_of(scan.output())}
-    given = scan.output() if project is None else project.projectList()
-    columns: dict[str, Any] = {}
-    constants: dict[str, Any] = {}
-    for expression in items_of(given):
-        name, value = expression.name(), _value_of(expression)
-        if class_of(value) == _COLUMN:
-            columns[name] = fields[id_of(value)]
-        elif class_of(value) == _CONSTANT and name in KEY:
-            constants[name] = _constant(value)
-        elif class_of(value) != _CONSTANT or type_of(value) != _NO_TYPE:
-            return None
-    own = {name: str(field.name()) for name, field in columns.items()}
+    found = _columns_in(scan, project)
+    if found is None:
+        return None
+    columns, constants = found
+    own = {name: field.name for name, field in columns.items()}
     files = _files_of(scan, own)
     if files is None:
         return None
     paths, ids = files
-    kinds = {name: type_of(field) for name, field in columns.items()}
+    kinds = {name: field.kind for name, field in columns.items()}
     if not _are_readable(paths) or not _has_key(kinds, constants):
         return None
     return ParquetScan(
@@ -148,6 +142,42 @@ def scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN4
         is_case_sensitive=is_case_sensitive(spark),
         ids=ids,
     )
+
+
+def _columns_in(
+    scan: Any,  # noqa: ANN401 - a physical plan
+    project: Any,  # noqa: ANN401 - a physical plan
+) -> tuple[dict[str, PlanColumn], dict[str, Any]] | None:
+    """
+    Return the columns of a scan and the constants of `KEY`, by their selected names.
+
+    `None` if anything else is selected.
+    """
+    read = columns_of(scan, scan.output())
+    if not all(each.is_attribute for each in read):
+        return None
+    if project is None:
+        return {each.name: each for each in read}, {}
+    fields = {each.text: each for each in read}
+    columns: dict[str, PlanColumn] = {}
+    constants: dict[str, Any] = {}
+    for place, given in enumerate(columns_of(project, project.projectList())):
+        field = fields.get(given.text if given.is_attribute else given.named or "")
+        if field is not None and _is_column(project, place, given):
+            columns[given.name] = field
+        elif given.name in KEY:
+            constants[given.name] = _constant(project.projectList().apply(place))
+        elif (given.kind, given.named) != (_NO_TYPE, "null"):
+            return None
+    return columns, constants
+
+
+def _is_column(project: Any, place: int, given: PlanColumn) -> bool:  # noqa: ANN401
+    """Return whether an expression with the text of a column is one."""
+    if given.is_attribute or given.kind != "string":
+        return True
+    # Only a constant text can look like a column.
+    return class_of(project.projectList().apply(place).child()) == _COLUMN
 
 
 def _files_of(
@@ -185,15 +215,27 @@ def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
         and scan.dataFilters().isEmpty()
         and scan.partitionFilters().isEmpty()
         and {*filter(None, options)} <= _OPTIONS
-        and not any(key in relation.dataSchema().json() for key in _METADATA)
     )
 
 
 def _in_files(relation: Any, columns: Collection[str]) -> bool:  # noqa: ANN401 - of Java
-    """Return whether all columns are in the files; partition columns are not."""
-    in_files = {*relation.dataSchema().fieldNames()}
-    in_files -= {*relation.partitionSchema().fieldNames()}
-    return in_files.issuperset(columns) and "." not in "".join(columns)
+    """
+    Return whether all columns are in the files, under their own names.
+
+    Partition columns are not.
+    """
+    schema = str(relation.dataSchema().json())
+    in_files = _names_in(schema) - _names_in(relation.partitionSchema().json())
+    return (
+        in_files.issuperset(columns)
+        and "." not in "".join(columns)
+        and not any(key in schema for key in _METADATA)
+    )
+
+
+def _names_in(schema: str) -> set[str]:
+    """Return the names of the columns of a schema in JSON."""
+    return {field["name"] for field in json.loads(schema)["fields"]}
 
 
 def _is_of_spark(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
@@ -244,13 +286,20 @@ def _are_readable(paths: tuple[str, ...]) -> bool:
     return 0 < len(paths) == len({*paths}) <= MOST_FILES and is_plain
 
 
-def _value_of(expression: Any) -> Any:  # noqa: ANN401 - an expression
-    is_alias = class_of(expression) == _ALIAS
-    return expression.child() if is_alias else expression
+def _constant(expression: Any) -> Any:  # noqa: ANN401 - an expression
+    """
+    Return the value of a constant with a name: text, or microseconds.
 
-
-def _constant(literal: Any) -> Any:  # noqa: ANN401 - a literal
+    Raises
+    ------
+    Exception
+        An error of any kind, if the expression is another one.
+    """
+    literal = expression.child()
     value, kind = literal.value(), type_of(literal)
+    if class_of(expression) != _ALIAS or class_of(literal) != _CONSTANT:
+        msg = "no constant"
+        raise AttributeError(msg)
     if kind == "string":
         return None if value is None else value.toString()
     if kind != "timestamp" or value is None:
