@@ -16,7 +16,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.spark.common.java_plans import class_of, plan_of, type_of
+from planner.spark.common.java_plans import class_of, plan_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.picked_columns import is_case_sensitive
 from planner.spark.scans.iceberg_scans import iceberg_files, is_of_iceberg
@@ -29,7 +29,6 @@ _SCAN = "org.apache.spark.sql.execution.FileSourceScanExec"
 _PROJECT = "org.apache.spark.sql.execution.ProjectExec"
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 _COLUMN = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
-_ALIAS = "org.apache.spark.sql.catalyst.expressions.Alias"
 _CONSTANT = "org.apache.spark.sql.catalyst.expressions.Literal"
 _TEXTS = ("string", "array<string>")
 _NO_TYPE = "void"
@@ -166,7 +165,8 @@ def _columns_in(
         if field is not None and _is_column(project, place, given):
             columns[given.name] = field
         elif given.name in KEY:
-            constants[given.name] = _constant(project.projectList().apply(place))
+            literal = project.projectList().apply(place).child()
+            constants[given.name] = _constant(literal, given.kind)
         elif (given.kind, given.named) != (_NO_TYPE, "null"):
             return None
     return columns, constants
@@ -286,18 +286,17 @@ def _are_readable(paths: tuple[str, ...]) -> bool:
     return 0 < len(paths) == len({*paths}) <= MOST_FILES and is_plain
 
 
-def _constant(expression: Any) -> Any:  # noqa: ANN401 - an expression
+def _constant(literal: Any, kind: str) -> Any:  # noqa: ANN401 - an expression
     """
-    Return the value of a constant with a name: text, or microseconds.
+    Return the value of a constant of a type: text, or microseconds.
 
     Raises
     ------
     Exception
         An error of any kind, if the expression is another one.
     """
-    literal = expression.child()
-    value, kind = literal.value(), type_of(literal)
-    if class_of(expression) != _ALIAS or class_of(literal) != _CONSTANT:
+    value = literal.value()
+    if class_of(literal) != _CONSTANT:
         msg = "no constant"
         raise AttributeError(msg)
     if kind == "string":
