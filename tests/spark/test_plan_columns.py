@@ -41,8 +41,8 @@ def test_texts_of_columns(name, suffix):
     plain = column(name, f"{name}{suffix}")
     alias = column(name, f"other#1 AS {name}{suffix}")
 
-    assert (plain.is_attribute, plain.named) == (True, None)
-    assert (alias.is_attribute, alias.named) == (False, "other#1")
+    assert (plain.is_attribute, plain.attribute) == (True, (name, 7))
+    assert (alias.is_attribute, alias.attribute) == (False, ("other", 1))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_texts_of_columns(name, suffix):
 def test_other_texts(text):
     other = column("a", text)
 
-    assert (other.is_attribute, other.named) == (False, None)
+    assert (other.is_attribute, other.attribute) == (False, None)
 
 
 def plan(names, text):
@@ -100,6 +100,27 @@ def test_columns_may_have_the_names_of_others(spark, folder):
 
     assert plain_scan(turned).columns["a"] == "#1"
     assert plain_scan(turned).columns["#1"] == "a"
+
+
+def test_columns_may_be_selected_in_another_case(spark, folder):
+    table = spark.read.parquet(str(folder)).select(*map(str.upper, KEY), "A")
+
+    found = plain_scan(table.withColumnsRenamed({name.upper(): name for name in KEY}))
+
+    assert found.columns == {**{name: name for name in KEY}, "A": "a"}
+
+
+@pytest.mark.parametrize("value", ["-flag", "NOT flag", "~flag", "flag + 1", "b.flag"])
+def test_values_that_end_with_a_column_are_none(spark, tmp_path, value):
+    time = F.lit("2026-11-21T08:00:00Z").cast("timestamp").alias("taken_at")
+    flag = F.lit(value == "NOT flag") if "NOT" in value else F.lit(1)
+    other = F.struct(F.lit(1).alias("flag")).alias("b")
+    rows = spark.range(1).select(F.lit("c").alias("cluster_id"), time, other)
+    rows.withColumn("flag", flag).write.parquet(str(tmp_path / "table"))
+    table = spark.read.parquet(str(tmp_path / "table"))
+
+    assert plain_scan(table.selectExpr(*KEY, "flag AS found")) is not None
+    assert plain_scan(table.selectExpr(*KEY, f"{value} AS found")) is None
 
 
 def test_a_constant_that_looks_like_a_column_is_none(spark, folder, monkeypatch):

@@ -157,11 +157,11 @@ def _columns_in(
         return None
     if project is None:
         return {each.name: each for each in read}, {}
-    fields = {each.text: each for each in read}
+    fields = {each.attribute[1]: each for each in read if each.attribute}
     columns: dict[str, PlanColumn] = {}
     constants: dict[str, Any] = {}
     for place, given in enumerate(columns_of(project, project.projectList())):
-        field = fields.get(given.text if given.is_attribute else given.named or "")
+        field = _field_of(given, fields)
         if field is not None and _is_column(project, place, given):
             columns[given.name] = field
         elif given.name in KEY:
@@ -170,6 +170,15 @@ def _columns_in(
         elif (given.kind, given.named) != (_NO_TYPE, "null"):
             return None
     return columns, constants
+
+
+def _field_of(given: PlanColumn, fields: Mapping[int, PlanColumn]) -> PlanColumn | None:
+    """Return the column of a scan that a selected column is; `None`: another value."""
+    name, number = given.attribute or ("", -1)
+    field = fields.get(number)
+    # A query may write a name in another case than the table.
+    is_it = field is not None and name.lower() == field.name.lower()
+    return field if is_it else None
 
 
 def _is_column(project: Any, place: int, given: PlanColumn) -> bool:  # noqa: ANN401

@@ -49,6 +49,18 @@ class PlanColumn:
         found = re.fullmatch(rf"(.*) AS {name}#\d+L?", self.text, re.DOTALL)
         return None if found is None else found[1]
 
+    @property
+    def attribute(self) -> tuple[str, int] | None:
+        """
+        Name and number of the column that this one is, or is a name for.
+
+        `None` if the text is of no column. That a column of this number has this name
+        is for the caller to check: ``-a#1`` is the negative of a column ``a``.
+        """
+        text = self.text if self.is_attribute else self.named
+        found = re.fullmatch(r"(.*)#(\d+)L?", text or "", re.DOTALL)
+        return None if found is None else (found[1], int(found[2]))
+
 
 def columns_of(plan: Any, expressions: Any) -> Sequence[PlanColumn]:  # noqa: ANN401 - a physical plan
     """
