@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.spark.common.java_plans import plan_of
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.scans import local_rows as module
 from planner.spark.scans import small_tables
 from planner.spark.scans.local_rows import local_rows
+from planner.spark.scans.plan_columns import plan_of
 from planner.spark.scans.small_tables import small_table
 from planner.spark.scoring.broadcast.broadcast_tables import grounds_of
 from planner.spark.scoring.fleet_scores import score_fleet

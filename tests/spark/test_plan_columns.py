@@ -6,10 +6,9 @@ import pytest
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from planner.spark.common.java_plans import plan_of
 from planner.spark.scans import parquet_scans
 from planner.spark.scans.parquet_scans import plain_scan
-from planner.spark.scans.plan_columns import PlanColumn, columns_of
+from planner.spark.scans.plan_columns import PlanColumn, columns_of, plan_of
 
 pytestmark = [
     pytest.mark.spark,

@@ -3,21 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pyspark.sql import DataFrame
-
-
-def plan_of(table: DataFrame) -> Any | None:  # noqa: ANN401 - a physical plan
-    """
-    Return the physical plan of a table; `None`: Spark Connect shows none.
-
-    Raises
-    ------
-    Exception
-        An error of py4j, if the table cannot be planned.
-    """
-    frame = getattr(table, "_jdf", None)
-    return None if frame is None else frame.queryExecution().sparkPlan()
-
 
 def class_of(thing: Any) -> str:  # noqa: ANN401 - an object of Java
     """Return the full name of the class of an object."""

@@ -16,11 +16,11 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.spark.common.java_plans import class_of, plan_of
+from planner.spark.common.java_plans import class_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.picked_columns import is_case_sensitive
 from planner.spark.scans.iceberg_scans import iceberg_files, is_of_iceberg
-from planner.spark.scans.plan_columns import PlanColumn, columns_of
+from planner.spark.scans.plan_columns import PlanColumn, columns_of, plan_of
 
 MOST_FILES = 10_000
 MOST_TASK_BYTES = 1 << 28

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import types as T  # noqa: N812
 
 _BETWEEN = "\0"
@@ -60,6 +61,19 @@ class PlanColumn:
         text = self.text if self.is_attribute else self.named
         found = re.fullmatch(r"(.*)#(\d+)L?", text or "", re.DOTALL)
         return None if found is None else (found[1], int(found[2]))
+
+
+def plan_of(table: DataFrame) -> Any | None:  # noqa: ANN401 - a physical plan
+    """
+    Return the physical plan of a table; `None`: Spark Connect shows none.
+
+    Raises
+    ------
+    Exception
+        An error of py4j, if the table cannot be planned.
+    """
+    frame = getattr(table, "_jdf", None)
+    return None if frame is None else frame.queryExecution().sparkPlan()
 
 
 def columns_of(plan: Any, expressions: Any) -> Sequence[PlanColumn]:  # noqa: ANN401 - a physical plan

@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T  # noqa: N812
 
 from planner.snapshot.tables.snapshot_columns import ArrowTable
-from planner.spark.common.java_plans import plan_of
 from planner.spark.io.fleet_files import KEY, TIME, selected_columns
 from planner.spark.scans.decoded_files import FIELD_ID, decoded, with_key_columns
 from planner.spark.scans.driver_files import file_sizes, open_file
 from planner.spark.scans.local_rows import local_rows
 from planner.spark.scans.parquet_scans import ParquetScan, scan_of
+from planner.spark.scans.plan_columns import plan_of
 
 MOST_BYTES, MOST_ROWS = 1 << 22, 100_000
 """Most bytes of all files of a table, and most rows: some 50 MB of memory."""
