@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.java_plans import class_of
+from planner.spark.scans.driver_files import java_of
 
 MOST_BYTES = 1 << 24
 """Most bytes of the rows of a table; a larger one is faster read by a job."""
@@ -86,5 +87,5 @@ def _schema_of(table: DataFrame) -> Any:  # noqa: ANN401 - an object of Java
 
 
 def _converter(table: DataFrame) -> Any:  # noqa: ANN401 - an object of Java
-    java = table.sparkSession._jvm  # noqa: SLF001 - the only way to it
-    return getattr(getattr(java, _CONVERTER), "MODULE$")
+    converter = getattr(java_of(table.sparkSession), _CONVERTER)
+    return getattr(converter, "MODULE$")
