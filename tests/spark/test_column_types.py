@@ -38,6 +38,14 @@ def scored(fleet):
         found.release()
 
 
+@pytest.fixture(params=["the driver", "Spark"])
+def reader(request, monkeypatch):
+    """Who reads small tables in memory."""
+    if request.param == "Spark":
+        name = "planner.spark.scans.small_tables.local_rows"
+        monkeypatch.setattr(name, lambda *_: None)
+
+
 def changed(fleet, table, **columns):
     """A fleet with other columns in one of its tables."""
     return replace(fleet, **{table: fleet.tables()[table].withColumns(columns)})
@@ -125,6 +133,7 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("name", sampled([*TAKEN]))
+@pytest.mark.usefixtures("reader")
 def test_any_column_that_can_stand_for_a_snapshots_is_taken(spark, name):
     change = TAKEN[name]
     fleet = change(fleet_of_snapshots(spark, SNAPSHOTS))
@@ -163,6 +172,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", sampled([*REFUSED]))
+@pytest.mark.usefixtures("reader")
 def test_a_column_of_another_kind_is_a_problem(spark, name):
     table, column, value = REFUSED[name]
     fleet = fleet_of_snapshots(spark, [snapshot("c")])
@@ -175,6 +185,7 @@ def test_a_column_of_another_kind_is_a_problem(spark, name):
 
 
 @pytest.mark.parametrize("table", ["partitions", "brokers", "log_dirs", "topics"])
+@pytest.mark.usefixtures("reader")
 def test_a_required_column_that_is_missing_is_a_problem(spark, table):
     column = {"partitions": "replicas", "brokers": "id", "log_dirs": "path"}
     name = column.get(table, "topic")

@@ -10,6 +10,7 @@ from support.profile import IS_THOROUGH
 pytestmark = pytest.mark.spark
 FILES = ("test_scores", "test_trends", "test_plans", "test_scenarios", "test_ingest")
 ONE_EACH = (
+    "test_local_rows.py::test_tables_in_memory_are_collected_without_a_job",
     "test_scores.py::test_random_fleets_are_scored_as_in_memory",
     "test_scores.py::test_a_folder_is_read_by_spark_alone",
     "test_scores.py::test_a_folder_is_read_by_the_tasks_themselves",

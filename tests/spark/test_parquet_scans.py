@@ -170,8 +170,9 @@ def test_files_of_plain_scans_are_decoded_by_tasks(
 def test_settings_of_topics_are_joined_by_spark_if_there_are_many(
     spark, fleet, folder, snapshots, decoded, monkeypatch
 ):
-    name = "planner.spark.scoring.broadcast.broadcast_tables.MOST_COLLECTED"
-    monkeypatch.setattr(name, 0)
+    module = "planner.spark.scoring.broadcast.broadcast_tables"
+    monkeypatch.setattr(f"{module}.MOST_COLLECTED", 0)
+    monkeypatch.setattr(f"{module}.small_table", lambda *_: None)
     table = as_they_are(spark, folder)
 
     found, problems = scored(replace(fleet, partitions=table))

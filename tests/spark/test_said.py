@@ -63,6 +63,12 @@ def tables(spark, _, snapshots):
     return fleet_of_snapshots(spark, snapshots)
 
 
+def tables_of_spark(spark, _, snapshots):
+    """Tables that the driver cannot read without a job."""
+    fleet = fleet_of_snapshots(spark, snapshots)
+    return replace(fleet, topics=fleet.topics.repartition(2))
+
+
 def scored(fleet):
     found = score_fleet(fleet)
     try:
@@ -71,7 +77,7 @@ def scored(fleet):
         found.release()
 
 
-@pytest.mark.parametrize("opened", [files, tables])
+@pytest.mark.parametrize("opened", [files, tables, tables_of_spark])
 def test_topics_are_judged_by_what_they_say_themselves(spark, tmp_path, opened):
     expected = in_memory(SNAPSHOTS)
     short = {

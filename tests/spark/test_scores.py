@@ -292,7 +292,7 @@ def test_no_part_of_spark_is_used_that_connect_lacks():
     folder = Path(planner.spark.__file__).parent
     # Plans are looked at where there are any: without one a table is no plain scan,
     # and the driver reads none of its files.
-    asks_first = folder / "scans" / "parquet_scans.py"
+    asks_first = folder / "scans" / "plan_columns.py"
     asks_then = folder / "scans" / "driver_files.py"
     others = (path for path in folder.rglob("*.py") if path.parent != asks_then.parent)
     source = "\n".join(path.read_text() for path in others)
@@ -300,7 +300,10 @@ def test_no_part_of_spark_is_used_that_connect_lacks():
 
     assert asks_first.read_text().count("_jdf") == 1
     assert 'getattr(table, "_jdf", None)' in asks_first.read_text()
-    assert "".join(of_scans).count("_jdf") == 1
+    # Rows in memory are those of a plan.
+    in_memory_rows = (folder / "scans" / "local_rows.py").read_text()
+    assert in_memory_rows.count("_jdf") == 1
+    assert "".join(of_scans).count("_jdf") == 2
     assert "".join(of_scans).count("_jvm") == asks_then.read_text().count("_jvm") == 1
     assert not re.search(r"sparkContext|\.rdd\b|_jdf|_jvm|_sc\b|toPandas", source)
 

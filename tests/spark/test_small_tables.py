@@ -211,6 +211,15 @@ def test_large_tables_are_left_to_spark(spark, folder, monkeypatch, limit):
     assert small_table(table.select(*KEY, *table.columns[2:]), columns) is None
 
 
+def test_few_settings_are_collected_with_the_other_tables(spark, fleet, monkeypatch):
+    by_spark(monkeypatch)
+    with jobs_of(spark, "few settings") as jobs:
+        grounds = grounds_of(fleet)
+        assert len(jobs()) == 1
+
+    assert len(grounds.settings) == 5
+
+
 def test_many_settings_are_left_to_spark(spark, fleet, snapshots, monkeypatch):
     by_spark(monkeypatch)
     monkeypatch.setattr(broadcast_tables, "MOST_COLLECTED", 1)

@@ -9,21 +9,6 @@ def class_of(thing: Any) -> str:  # noqa: ANN401 - an object of Java
     return str(thing.getClass().getName())
 
 
-def type_of(expression: Any) -> str:  # noqa: ANN401 - an expression
-    """Return the type of an expression, as SQL writes it."""
-    return str(expression.dataType().simpleString())
-
-
-def id_of(column: Any) -> int:  # noqa: ANN401 - an expression
-    """Return the number by which a plan refers to a column."""
-    return int(column.exprId().id())
-
-
-def items_of(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - a sequence of Scala
-    """Yield the items of a sequence of Scala."""
-    return (sequence.apply(n) for n in range(sequence.size()))
-
-
 def members_of(collection: Any) -> Iterator[Any]:  # noqa: ANN401 - of Java
     """Yield the members of a collection of Java."""
     iterator = collection.iterator()

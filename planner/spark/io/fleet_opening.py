@@ -14,7 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.arrow_tables import EPOCH, header_table, read_header, snapshot_tables
+from planner.fleet.arrow_tables import (
+    EPOCH,
+    KEY_FIELDS,
+    header_table,
+    read_header,
+    snapshot_tables,
+)
 from planner.fleet.commit_markers import Visible
 from planner.fleet.fleet_places import CATALOG, schema_of
 from planner.snapshot.tables.snapshot_columns import (
@@ -38,7 +44,7 @@ from planner.spark.io.fleet_layout import (
     read_tables,
     read_visible,
 )
-from planner.spark.io.fleet_tables import Fleet, table_schema
+from planner.spark.io.fleet_tables import Fleet
 from planner.spark.io.pinned_tables import pinned_tables
 
 if TYPE_CHECKING:
@@ -249,7 +255,9 @@ def _folder_tables(
         if path.exists():
             frames[columns.name] = spark.read.parquet(path.absolute().as_uri())
         else:
-            frames[columns.name] = spark.createDataFrame([], table_schema(columns))
+            # A table of Arrow stays in memory, and is read without a job.
+            schema = pa.schema([*KEY_FIELDS, *columns.schema])
+            frames[columns.name] = spark.createDataFrame(schema.empty_table())
     named = {
         "cluster_id": F.lit(key["cluster_id"]),
         "taken_at": F.lit(key["taken_at"]).cast("timestamp"),

@@ -66,7 +66,7 @@ def open_file(spark: SparkSession, path: str) -> pa.NativeFile:
     store, place = _placed(spark, path)
     stream = store.open(place)
     try:
-        content = _java(spark).org.apache.commons.io.IOUtils.toByteArray(stream)
+        content = java_of(spark).org.apache.commons.io.IOUtils.toByteArray(stream)
     finally:
         stream.close()
     return pa.BufferReader(bytes(content))
@@ -82,18 +82,19 @@ def most_bytes(spark: SparkSession) -> int:
     context = spark.sparkContext
     if not LOCAL_MASTER.fullmatch(context.master or ""):
         return MOST_BYTES
-    runtime = _java(spark).java.lang.Runtime.getRuntime()
+    runtime = java_of(spark).java.lang.Runtime.getRuntime()
     share = int(runtime.maxMemory()) // (COPIES * context.defaultParallelism)
     return min(max(share, MOST_BYTES), MOST_LOCAL_BYTES)
 
 
-def _java(spark: SparkSession) -> Any:  # noqa: ANN401 - classes of Java
+def java_of(spark: SparkSession) -> Any:  # noqa: ANN401 - classes of Java
+    """Return the classes of a session's JVM."""
     return spark._jvm  # noqa: SLF001 - the only way to them
 
 
 def _placed(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """Return the file system of a file, and its path there."""
-    place = _java(spark).org.apache.hadoop.fs.Path(path)
+    place = java_of(spark).org.apache.hadoop.fs.Path(path)
     state = spark._jsparkSession.sessionState()  # noqa: SLF001
     return place.getFileSystem(state.newHadoopConf()), place
 

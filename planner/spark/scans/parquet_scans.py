@@ -9,16 +9,18 @@ selects, renames and adds constants: no filter, no partition column, no other ta
 format, no extension that replaces the scan. Any other table is left to Spark.
 """
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.spark.common.java_plans import class_of, id_of, items_of, type_of
+from planner.spark.common.java_plans import class_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.picked_columns import is_case_sensitive
 from planner.spark.scans.iceberg_scans import iceberg_files, is_of_iceberg
+from planner.spark.scans.plan_columns import PlanColumn, columns_of, plan_of
 
 MOST_FILES = 10_000
 MOST_TASK_BYTES = 1 << 28
@@ -27,7 +29,6 @@ _SCAN = "org.apache.spark.sql.execution.FileSourceScanExec"
 _PROJECT = "org.apache.spark.sql.execution.ProjectExec"
 _PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 _COLUMN = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
-_ALIAS = "org.apache.spark.sql.catalyst.expressions.Alias"
 _CONSTANT = "org.apache.spark.sql.catalyst.expressions.Literal"
 _TEXTS = ("string", "array<string>")
 _NO_TYPE = "void"
@@ -98,41 +99,38 @@ def plain_scan(table: DataFrame) -> ParquetScan | None:
     table
         A table with the columns `KEY`. Its plan is made, and nothing of it is run.
     """
-    plan = getattr(table, "_jdf", None)
-    if plan is None:
-        # Spark Connect shows no plan.
-        return None
     try:
-        return _scan_of(table.sparkSession, plan.queryExecution().sparkPlan())
+        plan = plan_of(table)
+        return None if plan is None else scan_of(table.sparkSession, plan)
     except Exception:
         # A Spark whose plans look different. The class of its errors is one of py4j,
         # which a client of Spark Connect lacks.
         return None
 
 
-def _scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN401
+def scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN401 - a physical plan
+    """
+    Return the scan that a plan is, or `None` if it is more than a plain scan.
+
+    Raises
+    ------
+    Exception
+        An error of any kind, if plans of this version of Spark look different.
+    """
     project = plan if class_of(plan) == _PROJECT else None
     scan = plan if project is None else project.child()
     if not (is_of_iceberg(scan) or _is_plain(scan)) or not _may_read(spark):
         return None
-    fields = {id_of(each): each for each in items_of(scan.output())}
-    given = scan.output() if project is None else project.projectList()
-    columns: dict[str, Any] = {}
-    constants: dict[str, Any] = {}
-    for expression in items_of(given):
-        name, value = expression.name(), _value_of(expression)
-        if class_of(value) == _COLUMN:
-            columns[name] = fields[id_of(value)]
-        elif class_of(value) == _CONSTANT and name in KEY:
-            constants[name] = _constant(value)
-        elif class_of(value) != _CONSTANT or type_of(value) != _NO_TYPE:
-            return None
-    own = {name: str(field.name()) for name, field in columns.items()}
+    found = _columns_in(scan, project)
+    if found is None:
+        return None
+    columns, constants = found
+    own = {name: field.name for name, field in columns.items()}
     files = _files_of(scan, own)
     if files is None:
         return None
     paths, ids = files
-    kinds = {name: type_of(field) for name, field in columns.items()}
+    kinds = {name: field.kind for name, field in columns.items()}
     if not _are_readable(paths) or not _has_key(kinds, constants):
         return None
     return ParquetScan(
@@ -143,6 +141,52 @@ def _scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN
         is_case_sensitive=is_case_sensitive(spark),
         ids=ids,
     )
+
+
+def _columns_in(
+    scan: Any,  # noqa: ANN401 - a physical plan
+    project: Any,  # noqa: ANN401 - a physical plan
+) -> tuple[dict[str, PlanColumn], dict[str, Any]] | None:
+    """
+    Return the columns of a scan and the constants of `KEY`, by their selected names.
+
+    `None` if anything else is selected.
+    """
+    read = columns_of(scan, scan.output())
+    if not all(each.is_attribute for each in read):
+        return None
+    if project is None:
+        return {each.name: each for each in read}, {}
+    fields = {each.attribute[1]: each for each in read if each.attribute}
+    columns: dict[str, PlanColumn] = {}
+    constants: dict[str, Any] = {}
+    for place, given in enumerate(columns_of(project, project.projectList())):
+        field = _field_of(given, fields)
+        if field is not None and _is_column(project, place, given):
+            columns[given.name] = field
+        elif given.name in KEY:
+            literal = project.projectList().apply(place).child()
+            constants[given.name] = _constant(literal, given.kind)
+        elif (given.kind, given.named) != (_NO_TYPE, "null"):
+            return None
+    return columns, constants
+
+
+def _field_of(given: PlanColumn, fields: Mapping[int, PlanColumn]) -> PlanColumn | None:
+    """Return the column of a scan that a selected column is; `None`: another value."""
+    name, number = given.attribute or ("", -1)
+    field = fields.get(number)
+    # A query may write a name in another case than the table.
+    is_it = field is not None and name.lower() == field.name.lower()
+    return field if is_it else None
+
+
+def _is_column(project: Any, place: int, given: PlanColumn) -> bool:  # noqa: ANN401
+    """Return whether an expression with the text of a column is one."""
+    if given.is_attribute or given.kind != "string":
+        return True
+    # Only a constant text can look like a column.
+    return class_of(project.projectList().apply(place).child()) == _COLUMN
 
 
 def _files_of(
@@ -180,15 +224,27 @@ def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
         and scan.dataFilters().isEmpty()
         and scan.partitionFilters().isEmpty()
         and {*filter(None, options)} <= _OPTIONS
-        and not any(key in relation.dataSchema().json() for key in _METADATA)
     )
 
 
 def _in_files(relation: Any, columns: Collection[str]) -> bool:  # noqa: ANN401 - of Java
-    """Return whether all columns are in the files; partition columns are not."""
-    in_files = {*relation.dataSchema().fieldNames()}
-    in_files -= {*relation.partitionSchema().fieldNames()}
-    return in_files.issuperset(columns) and "." not in "".join(columns)
+    """
+    Return whether all columns are in the files, under their own names.
+
+    Partition columns are not.
+    """
+    schema = str(relation.dataSchema().json())
+    in_files = _names_in(schema) - _names_in(relation.partitionSchema().json())
+    return (
+        in_files.issuperset(columns)
+        and "." not in "".join(columns)
+        and not any(key in schema for key in _METADATA)
+    )
+
+
+def _names_in(schema: str) -> set[str]:
+    """Return the names of the columns of a schema in JSON."""
+    return {field["name"] for field in json.loads(schema)["fields"]}
 
 
 def _is_of_spark(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
@@ -239,13 +295,19 @@ def _are_readable(paths: tuple[str, ...]) -> bool:
     return 0 < len(paths) == len({*paths}) <= MOST_FILES and is_plain
 
 
-def _value_of(expression: Any) -> Any:  # noqa: ANN401 - an expression
-    is_alias = class_of(expression) == _ALIAS
-    return expression.child() if is_alias else expression
+def _constant(literal: Any, kind: str) -> Any:  # noqa: ANN401 - an expression
+    """
+    Return the value of a constant of a type: text, or microseconds.
 
-
-def _constant(literal: Any) -> Any:  # noqa: ANN401 - a literal
-    value, kind = literal.value(), type_of(literal)
+    Raises
+    ------
+    Exception
+        An error of any kind, if the expression is another one.
+    """
+    value = literal.value()
+    if class_of(literal) != _CONSTANT:
+        msg = "no constant"
+        raise AttributeError(msg)
     if kind == "string":
         return None if value is None else value.toString()
     if kind != "timestamp" or value is None:

@@ -11,7 +11,9 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import KEY, TIME, selected_columns
 from planner.spark.scans.decoded_files import FIELD_ID, decoded, with_key_columns
 from planner.spark.scans.driver_files import file_sizes, open_file
-from planner.spark.scans.parquet_scans import ParquetScan, plain_scan
+from planner.spark.scans.local_rows import local_rows
+from planner.spark.scans.parquet_scans import ParquetScan, scan_of
+from planner.spark.scans.plan_columns import plan_of
 
 MOST_BYTES, MOST_ROWS = 1 << 22, 100_000
 """Most bytes of all files of a table, and most rows: some 50 MB of memory."""
@@ -21,7 +23,9 @@ _NESTED = (T.StructType, T.MapType, T.ArrayType)
 
 def small_table(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable] | None:
     """
-    Return the rows of a small table that is a plain scan, by file.
+    Return the rows of a small table that is a plain scan or is in memory.
+
+    The rows of a plain scan are those of each file.
 
     Parameters
     ----------
@@ -33,22 +37,32 @@ def small_table(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable]
 
     Returns
     -------
-    `None` if Spark has to read the table: it is no plain scan, is large, or has files
-    that the driver cannot read as Spark does.
+    `None` if Spark has to read the table: it is neither a plain scan nor rows in
+    memory, is large, or has files that the driver cannot read as Spark does.
     """
-    scan = plain_scan(table)
-    if scan is None:
-        return None
     try:
-        sizes = file_sizes(table.sparkSession, scan.paths)
-        if sizes is None or sum(sizes) > MOST_BYTES:
-            return None
-        tables = [*_read(table, scan, wanted)]
-        return tables if sum(map(len, tables)) <= MOST_ROWS else None
+        tables = _rows_of(table, wanted)
     except Exception:
-        # Files that are gone or broken, or that may be read only as a table: errors of
-        # any kind, also of py4j. Spark reads the table, or reports the error.
+        # Files that are gone or broken, or that may be read only as a table, or plans
+        # of another Spark: errors of any kind, also of py4j. Spark reads the table, or
+        # reports the error.
         return None
+    is_small = tables is not None and sum(map(len, tables)) <= MOST_ROWS
+    return tables if is_small else None
+
+
+def _rows_of(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable] | None:
+    plan = plan_of(table)
+    if plan is None:
+        return None
+    rows = local_rows(table, plan, MOST_ROWS)
+    if rows is not None:
+        return [_picked(rows, wanted, "a table in memory")]
+    scan = scan_of(table.sparkSession, plan)
+    sizes = None if scan is None else file_sizes(table.sparkSession, scan.paths)
+    if scan is None or sizes is None or sum(sizes) > MOST_BYTES:
+        return None
+    return [*_read(table, scan, wanted)]
 
 
 def _read(
@@ -62,11 +76,16 @@ def _read(
             if not _is_alike(field, kinds[field.name], scan.ids, field.name):
                 msg = f"{path}: {field.name} has other fields than in its table"
                 raise TypeError(msg)
-        found = selected_columns(rows, wanted)
-        keyed = with_key_columns(_with_constants(rows, scan), path)
-        for name in KEY:
-            found = found.append_column(name, keyed.column(name))
-        yield found
+        yield _picked(_with_constants(rows, scan), wanted, path)
+
+
+def _picked(rows: ArrowTable, wanted: Mapping[str, Any], place: str) -> ArrowTable:
+    """Return the wanted columns and `KEY`; `place` names the rows for errors."""
+    found = selected_columns(rows, wanted)
+    keyed = with_key_columns(rows, place)
+    for name in KEY:
+        found = found.append_column(name, keyed.column(name))
+    return found
 
 
 def _with_constants(rows: ArrowTable, scan: ParquetScan) -> ArrowTable:

@@ -58,7 +58,7 @@ class FleetScores:
         Severity `error`: the snapshot has no scores. `warning`: it has scores, and may
         be loaded in part.
         """
-        problem_rows = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
+        problem_rows = self.judged.where(_is_of([REFUSED, WARNED]))
         return problem_rows.mapInArrow(telling, _as_spark(PROBLEMS))
 
     @property
@@ -92,24 +92,30 @@ class FleetScores:
         Errors of a snapshot may come from other tasks, so that they are joined to its
         rows.
         """
-        problem_rows = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
-        theirs = {name: f"problem_{name}" for name in KEY}
-        by_snapshot = problem_rows.groupBy(*KEY).agg(
-            F.max(F.col("kind") == REFUSED).alias(REFUSED)
+        # As texts: an expression takes several calls of the JVM, a text of many one.
+        problems = self.judged.where(_is_of([REFUSED, WARNED])).selectExpr(
+            *(f"{name} AS problem_{name}" for name in KEY),
+            f"kind = '{REFUSED}' AS {REFUSED}",
         )
-        known = by_snapshot.select(
-            *(F.col(name).alias(alias) for name, alias in theirs.items()), REFUSED
+        known = problems.groupBy(*(f"problem_{name}" for name in KEY)).agg(
+            F.expr(f"max({REFUSED}) AS {REFUSED}")
         )
-        parcels = self.judged.where(F.col("kind").isin(*kinds))
-        is_same = [parcels[n].eqNullSafe(known[alias]) for n, alias in theirs.items()]
-        beside = parcels.join(F.broadcast(known), is_same, "left")
-        sound = beside.where(~F.coalesce(REFUSED, F.lit(False)))
-        is_complete = F.col(REFUSED).isNull().alias(COMPLETE)
-        return sound.select(*parcels.columns, is_complete)
+        parcels = self.judged.where(_is_of(kinds))
+        is_same = " AND ".join(f"{name} <=> problem_{name}" for name in KEY)
+        beside = parcels.join(F.broadcast(known), F.expr(is_same), "left")
+        sound = beside.where(f"NOT coalesce({REFUSED}, false)")
+        is_complete = f"{REFUSED} IS NULL AS {COMPLETE}"
+        return sound.selectExpr(*PARCELS.names, is_complete)
 
     def release(self) -> None:
         """Unpersist the sums; written tables are not affected."""
         self.judged.unpersist()
+
+
+def _is_of(kinds: Collection[str]) -> str:
+    """Return the condition that a shuffle row is of one of some kinds."""
+    listed = ", ".join(f"'{kind}'" for kind in kinds)
+    return f"kind IN ({listed})" if kinds else "false"
 
 
 def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:

@@ -20,7 +20,7 @@ from planner.errors import UnreadableFileError
 from planner.snapshot.tables.snapshot_columns import TOPICS, ArrowTable
 from planner.spark.common.problem_rows import Row
 from planner.spark.io.fleet_files import KEY, FleetFiles, TableFile, read_file
-from planner.spark.io.fleet_tables import KEY_TYPES, Fleet
+from planner.spark.io.fleet_tables import Fleet
 from planner.spark.io.snapshot_keys import Key, by_key, micros_of
 from planner.spark.scans.small_tables import small_table
 from planner.spark.scoring.broadcast.broadcast_columns import (
@@ -33,8 +33,8 @@ from planner.spark.scoring.broadcast.broadcast_columns import (
 )
 from planner.spark.scoring.broadcast.topic_settings import (
     MOST_COLLECTED,
-    collected_settings,
     saying,
+    settings_beside,
     settings_in,
 )
 from planner.spark.scoring.shuffle.shuffle_rows import Buckets, buckets_for
@@ -216,11 +216,11 @@ def grounds_of(fleet: Fleet) -> Grounds:
     if fleet.files is None:
         flaws: Mapping[Key, Sequence[Flaw]] = fleet.flaws
         topics = small_table(fleet.topics, dict.fromkeys(TOPICS.schema.names))
-        read, num_saying = _of_tables(fleet, counts_saying=topics is None)
+        read, settings = _of_tables(fleet, with_settings=topics is None)
         if topics is not None:
             settings = settings_in(topics)
-        elif num_saying <= MOST_COLLECTED:
-            settings = collected_settings(fleet.topics)
+        elif settings is None:
+            num_saying = saying(fleet.topics).count()
         partitions = dict[Key, int]()
     else:
         read, flaws = _of_files(fleet.files)
@@ -321,9 +321,9 @@ def flaws_of(name: str, file: TableFile, reason: str) -> Iterator[tuple[Key, Fla
 
 
 def _of_tables(
-    fleet: Fleet, *, counts_saying: bool
-) -> tuple[dict[str, list[ArrowTable]], int]:
-    """Read tables of Spark; return them, and the number of topics with settings."""
+    fleet: Fleet, *, with_settings: bool
+) -> tuple[dict[str, list[ArrowTable]], ArrowTable | None]:
+    """Read tables of Spark; return them, and the settings of topics if they are few."""
     read: dict[str, list[ArrowTable]] = {}
     rest: dict[str, DataFrame] = {}
     for name, columns in GROUND_COLUMNS.items():
@@ -334,21 +334,18 @@ def _of_tables(
             rest[name] = tagged(_without_texts(table, name), name)
         else:
             read[name] = small
-    if counts_saying:
-        rest[_SAYING] = tagged(_number_saying(fleet.topics), _SAYING)
+    if with_settings:
+        some = saying(fleet.topics).limit(MOST_COLLECTED + 1)
+        rest[_SAYING] = tagged(some, _SAYING)
     if not rest:
-        return read, 0
-    # One query, not four.
+        return read, None
+    # One query, not five.
     together = union_of([*rest.values()]).toArrow()
     parts = {name: _part_with_key(together, name) for name in rest}
-    count = parts.pop(_SAYING).column("count")[0].as_py() if counts_saying else 0
-    return read | {name: [part] for name, part in parts.items()}, count
-
-
-def _number_saying(topics: DataFrame) -> DataFrame:
-    """Count the topics with settings of their own, in a row without a key."""
-    no_key = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
-    return saying(topics).groupBy().count().select(*no_key, "count")
+    settings = parts.pop(_SAYING) if with_settings else None
+    is_few = settings is not None and len(settings) <= MOST_COLLECTED
+    found = read | {name: [part] for name, part in parts.items()}
+    return found, settings_beside(settings) if is_few else None
 
 
 def _without_texts(table: DataFrame, name: str) -> DataFrame:

@@ -125,9 +125,8 @@ def settings_in(topics: Sequence[ArrowTable]) -> ArrowTable:
     return pa.concat_tables([_NO_SETTINGS, *found])
 
 
-def collected_settings(topics: DataFrame) -> ArrowTable:
-    """Collect the settings of a canonical table of topics; as `settings_in`."""
-    found = saying(topics).toArrow()
+def settings_beside(found: ArrowTable) -> ArrowTable:
+    """Return rows of `saying` that the driver has collected; as `settings_in`."""
     names = {alias: name for name, alias in BESIDE.items()}
     return found.rename_columns([names.get(name, name) for name in found.column_names])
 

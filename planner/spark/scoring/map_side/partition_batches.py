@@ -40,7 +40,9 @@ def columns_read(fleet: Fleet) -> DataFrame:
     # row, also of null columns. The cast adds them.
     kinds = dict(fleet.partitions.dtypes)
     known = [name for name in READ if name == "topic" or kinds[name] != "void"]
-    return fleet.partitions.select(*KEY, *known)
+    # One pattern: each name takes several calls of the JVM.
+    pattern = "|".join([*KEY, *known])
+    return fleet.partitions.select(fleet.partitions.colRegex(f"`({pattern})`"))
 
 
 def handed(
