@@ -94,7 +94,7 @@ class Decomposition:
         work, left = limits
         if not self._has_roles:
             share = work * BRANCH if self.are_small else work
-            self._in_turn(NodeSolver.branch, (share, left))
+            self._in_turn(NodeSolver.branch, (share, left), _is_far)
         if self._has_roles or self.are_small or not self._closed:
             self._in_turn(NodeSolver.prove, limits)
         return self._given()
@@ -147,3 +147,7 @@ class Decomposition:
         cost = sum(part.cost() for part in self._parts)
         bound = sum(part.bound for part in self._parts)
         return cost - bound <= bound * self._closed
+
+
+def _is_far(part: NodeSolver) -> bool:
+    return part.is_open() and not part.is_close()

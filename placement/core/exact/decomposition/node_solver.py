@@ -39,7 +39,9 @@ AGAIN = 0.3
 SEARCH = 0.5
 """Share of its remaining work for exchanges before branch and cut (0-1)."""
 CLOSE = 1e-4
-"""Gap to the linear relaxation up to which branch and cut proves nothing more."""
+"""Gap to the linear relaxation up to which branch and cut seldom proves more."""
+MOST_CLOSE = 0.4
+"""Upper limit of its work there, in deterministic seconds."""
 FAR = 0.01
 """Gap above which soft caps on collections are part of branch and cut."""
 
@@ -133,9 +135,6 @@ class NodeSolver:
         """
         work, left = limits
         end = found.spent + work
-        if self._is_close():
-            # A cheaper solution is missing, rather than a higher bound.
-            return
         is_far = self.gap() > 1 + FAR
         is_alone = is_far or self._is_plain_solved
         in_turn = [self._rows] if is_alone else [self._plain, self._rows]
@@ -146,29 +145,41 @@ class NodeSolver:
         if self._is_open(self.spread_bound) and end - found.spent >= LEAST_WORK:
             self.search(found, (end - found.spent, left))
 
-    def _is_close(self) -> bool:
-        """Return whether the cost is close to that of the linear relaxation."""
+    def is_close(self) -> bool:
+        """
+        Return whether the cost is close to that of the linear relaxation.
+
+        Then a cheaper solution is missing more often than a higher bound.
+        """
         if self._relaxed is None:
             return False
         relaxed = float(self._relaxed.columns @ self._rows.cost)
         return self.cost() <= relaxed * (1 + CLOSE)
 
     def search_again(self, found: NodeSolutions, limits: Limits, *, seed: int) -> None:
-        """Search for cheaper solutions from the bounds now known, then for bounds."""
-        if self._relaxed is None:
-            return
+        """Search for cheaper solutions from the bounds now known, and for bounds."""
         work, left = limits
         end = found.spent + work
         self._enumerate(found, work * AGAIN)
-        if self._is_open(self.spread_bound):
-            search = NodeSearch(self._rows, self._relaxed, self._closed)
-            share = (end - found.spent) * (1.0 if self._is_close() else SEARCH)
-            self._columns, spent = search.exchanged(
-                self._columns, share, self.spread_bound
-            )
-            found.spent += spent
-        if self._is_open(self.spread_bound) and end - found.spent >= LEAST_WORK:
-            self.branch(found, (end - found.spent, left), seed=seed)
+        if self.is_close():
+            self._branch_if_open(found, (min(MOST_CLOSE, work), left), seed)
+            self._exchange(found, end - found.spent)
+            return
+        self._exchange(found, (end - found.spent) * SEARCH)
+        self._branch_if_open(found, (end - found.spent, left), seed)
+
+    def _exchange(self, found: NodeSolutions, work: float) -> None:
+        """Exchange a few items at once, if the gap is open."""
+        if self._relaxed is None or not self._is_open(self.spread_bound):
+            return
+        search = NodeSearch(self._rows, self._relaxed, self._closed)
+        bound = self.spread_bound
+        self._columns, spent = search.exchanged(self._columns, work, bound)
+        found.spent += spent
+
+    def _branch_if_open(self, found: NodeSolutions, limits: Limits, seed: int) -> None:
+        if self._is_open(self.spread_bound) and limits[0] >= LEAST_WORK:
+            self.branch(found, limits, seed=seed)
 
     def _solve(
         self, rows: NodeRows, found: NodeSolutions, limits: Limits, seed: int
