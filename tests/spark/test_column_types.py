@@ -40,7 +40,7 @@ def scored(fleet):
 
 @pytest.fixture(params=["the driver", "Spark"])
 def reader(request, monkeypatch):
-    """Who reads small tables in memory."""
+    """Let the driver, or Spark, read small tables in memory."""
     if request.param == "Spark":
         name = "planner.spark.scans.small_tables.local_rows"
         monkeypatch.setattr(name, lambda *_: None)

@@ -1,7 +1,6 @@
 """Rows of tables in memory: the driver takes them from the plan without a job."""
 
 import decimal
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -18,7 +17,7 @@ from planner.spark.scans.small_tables import small_table
 from planner.spark.scoring.broadcast.broadcast_tables import grounds_of
 from planner.spark.scoring.fleet_scores import score_fleet
 from support.scores import by_place, differences, in_memory
-from support.spark import skewed_snapshot, snapshot
+from support.spark import few_snapshots, jobs_of
 
 pytestmark = [
     pytest.mark.spark,
@@ -78,17 +77,6 @@ def of_types(spark):
 
 def taken(table, most_rows=MOST_ROWS):
     return local_rows(table, plan_of(table), most_rows)
-
-
-@contextmanager
-def jobs_of(spark, group):
-    """Yield a function that returns the jobs started so far."""
-    spark.sparkContext.setJobGroup(group, group)
-    status = spark.sparkContext.statusTracker()
-    try:
-        yield lambda: status.getJobIdsForGroup(group)
-    finally:
-        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
 
 
 def shown(table):
@@ -205,11 +193,7 @@ def test_tables_with_many_rows_are_left_to_spark(spark):
 
 @pytest.fixture(scope="module")
 def snapshots():
-    return [
-        skewed_snapshot(),
-        snapshot("small"),
-        snapshot("small", "2026-11-22T08:00Z"),
-    ]
+    return few_snapshots()
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from planner.spark.scoring.fleet_scores import score_fleet
 from planner.spark.scoring.map_side.file_contents import file_contents
 from support.profile import sampled
 from support.scores import by_place, differences, in_memory
-from support.spark import skewed_snapshot, snapshot
+from support.spark import few_snapshots
 
 pytestmark = [
     pytest.mark.spark,
@@ -30,11 +30,7 @@ COLUMNS = ("cluster_id", "taken_at", "topic", "partition", "replicas")
 
 @pytest.fixture(scope="module")
 def snapshots():
-    return [
-        skewed_snapshot(),
-        snapshot("small"),
-        snapshot("small", "2026-11-22T08:00Z"),
-    ]
+    return few_snapshots()
 
 
 @pytest.fixture(scope="module")

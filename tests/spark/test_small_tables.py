@@ -1,6 +1,5 @@
 """Small tables that are plain scans: the driver reads them without a job."""
 
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pyarrow as pa
@@ -19,7 +18,7 @@ from planner.spark.scoring.fleet_scores import score_fleet
 from support.profile import sampled
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
-from support.spark import skewed_snapshot, snapshot
+from support.spark import jobs_of, skewed_snapshot, snapshot
 
 pytestmark = [
     pytest.mark.spark,
@@ -76,17 +75,6 @@ def opened(spark, folder, fleet, root=None):
 @pytest.fixture(scope="module")
 def fleet(spark, folder, in_memory_fleet):
     return opened(spark, folder, in_memory_fleet)
-
-
-@contextmanager
-def jobs_of(spark, group):
-    """Yield a function that returns the jobs started so far."""
-    spark.sparkContext.setJobGroup(group, group)
-    status = spark.sparkContext.statusTracker()
-    try:
-        yield lambda: status.getJobIdsForGroup(group)
-    finally:
-        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
 
 
 def by_spark(monkeypatch):

@@ -1,6 +1,8 @@
 """Snapshots that scores on Spark are tried on."""
 
 import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from planner.snapshot import Snapshot
@@ -99,3 +101,23 @@ def skewed_snapshot() -> Snapshot:
         {"id": 2**31 - 1, "rack": "c", "state": "new", "cpu_cores": 4},
     ]
     return snapshot("skewed", brokers=brokers, topics=topics)
+
+
+def few_snapshots() -> list[Snapshot]:
+    """Return a skewed snapshot, and two of another cluster at different times."""
+    return [
+        skewed_snapshot(),
+        snapshot("small"),
+        snapshot("small", "2026-11-22T08:00Z"),
+    ]
+
+
+@contextmanager
+def jobs_of(spark: Any, group: str) -> Iterator[Callable[[], Sequence[int]]]:
+    """Yield a function that returns the jobs started so far."""
+    spark.sparkContext.setJobGroup(group, group)
+    status = spark.sparkContext.statusTracker()
+    try:
+        yield lambda: status.getJobIdsForGroup(group)
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)

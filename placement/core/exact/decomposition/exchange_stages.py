@@ -13,8 +13,6 @@ class Stage(NamedTuple):
         Largest number of moves of one half.
     num_moves
         Number of smallest single-item moves that take part; `None`: all.
-    most_halves
-        Largest number of halves of each size; of more, a random sample.
     is_near_zero
         Whether halves are pairs of halves of half as many moves whose changes nearly
         cancel out.
@@ -24,7 +22,6 @@ class Stage(NamedTuple):
 
     most_moves: int
     num_moves: int | None = None
-    most_halves: int = 1_600_000
     is_near_zero: bool = False
     work: float = 0.0
 

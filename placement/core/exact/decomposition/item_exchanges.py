@@ -43,6 +43,8 @@ from placement.core.exact.decomposition.node_rows import NodeRows
 
 NEAR = 3e-3
 """Relative gap up to which a half may have more than two moves."""
+MOST_HALVES = 1_600_000
+"""Largest number of halves of each size; of more, a random sample."""
 MOST_KEPT = 300_000
 """Largest number of halves to join: those that change loads least."""
 MOST_JOINED = 1_000_000
@@ -56,7 +58,7 @@ MOST_SUMS = 3
 TIGHT = 1e-3
 """Ratio of the slack of a row to its heaviest item below which the row is tight."""
 NEAR_ZERO = 0.5
-"""Width of the windows of near-zero halves, in those that would yield `MOST_KEPT`."""
+"""Ratio of the windows of near-zero halves to those of about `MOST_KEPT` halves."""
 HALVES = 0.3
 """Share of the remaining work for the halves of one stage (0-1)."""
 WORK_HALF, WORK_JOINED, WORK_CHOICE = 2e-7, 3e-8, 1e-7
@@ -219,7 +221,7 @@ class Exchanges:
         If there are too many, a random sample is drawn, and the smallest are kept.
         """
         left = int((self._end - self.spent) * HALVES / WORK_HALF)
-        most = max(min(stage.most_halves, left), 1)
+        most = max(min(MOST_HALVES, left), 1)
         kept = np.full((1, stage.most_moves), len(moves))
         if stage.is_near_zero:
             every = self._near_zero(moves, slack, cost_now, stage)
@@ -240,9 +242,7 @@ class Exchanges:
     ) -> Iterator[IntArray]:
         """Yield pairs of sets of moves whose changes nearly cancel out, each once."""
         none, width = len(moves), stage.most_moves // 2
-        few = np.concatenate(
-            list(sets_of_moves(none, width, stage.most_halves, self._rng))
-        )
+        few = np.concatenate(list(sets_of_moves(none, width, MOST_HALVES, self._rng)))
         few = few[moves.are_apart(few)]
         yield np.pad(few, ((0, 0), (0, width)), constant_values=none)
         sums = self._sums(moves, few, cost, slack)
