@@ -10,10 +10,17 @@ from placement.core.model.arrangement import home_arrangement
 from placement.core.model.deadline import Deadline
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
-from placement.core.model.search_budget import EXACT
+from placement.core.model.search_budget import EXACT, NORMAL
 from placement.core.model.solution import Status
 from placement.core.search import compilation, kernel_runner
-from placement.core.search.compilation import COMPILING_S, Compiling
+from placement.core.search.compilation import (
+    COMPILING_S,
+    FEW_ITEMS,
+    PLAIN_ITEMS,
+    PLAIN_S,
+    Compiling,
+    PlainWork,
+)
 from placement.core.search.kernels import stages
 from placement.core.search.local_search import Searcher
 from placement.core.solve import solve
@@ -95,6 +102,30 @@ def test_nothing_is_compiled_shortly_before_a_deadline(
     search = Compiling(900, EXACT, is_priced=False, is_on=False)
 
     assert search.begins(is_long=True, rounds=10_000, left=left) == is_compiled
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left", "is_compiled"),
+    [
+        pytest.param(PLAIN_S + 1, None, True, id="long"),
+        pytest.param(PLAIN_S + 1, 10.0, False, id="long-and-ten-seconds-left"),
+        pytest.param(PLAIN_S - 1, None, False, id="short"),
+    ],
+)
+@pytest.mark.parametrize("num_items", [FEW_ITEMS, FEW_ITEMS + 1, PLAIN_ITEMS])
+def test_small_clusters_that_take_long_are_compiled_for(
+    monkeypatch: pytest.MonkeyPatch,
+    num_items: int,
+    seconds: float,
+    left: float | None,
+    is_compiled: bool,
+):
+    monkeypatch.setattr(compilation, "is_at_hand", lambda _stages: False)
+    monkeypatch.setattr(compilation, "is_running", lambda _stages: False)
+    monkeypatch.setattr(compilation, "_plain", PlainWork(seconds=seconds))
+    search = Compiling(num_items, NORMAL, is_priced=False, is_on=False)
+
+    assert search.begins(is_long=False, left=left) == is_compiled
 
 
 def test_rounds_that_are_not_compiled_look_at_the_clock_often(

@@ -207,6 +207,30 @@ def test_hash_seeds_do_not_change_an_answer(request: pytest.FixtureRequest):
 
 
 @pytest.mark.slow
+def test_a_search_that_took_long_is_compiled_and_answers_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    called = []
+
+    def counted(entry):
+        called.append(entry)
+        return entry
+
+    monkeypatch.setattr(kernel_runner, "compiled", counted)
+    monkeypatch.setattr(compilation, "is_running", lambda _: False)
+    monkeypatch.setattr(compilation, "is_at_hand", lambda _: False)
+    found = []
+    for most in (compilation.PLAIN_S, 0.0):
+        assert not called
+        monkeypatch.setattr(compilation, "_plain", compilation.PlainWork())
+        monkeypatch.setattr(compilation, "PLAIN_S", most)
+        found.append(solve(spread_out(9, 60), effort=QUICK))
+
+    assert called
+    assert found[0].best.bin_of.tolist() == found[1].best.bin_of.tolist()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("steps_before", [None, 0, 10])
 def test_compiled_kernels_answer_as_plain_ones_do(
     steps_before: int | None, monkeypatch: pytest.MonkeyPatch
@@ -243,7 +267,7 @@ def test_small_searches_of_one_process_load_kernels_together(
         compilation, "is_at_hand", lambda needed: stages.shake not in needed
     )
     monkeypatch.setattr(compilation, "LOADING_STEPS", 40)
-    monkeypatch.setattr(compilation, "_plain", compilation.PlainSteps())
+    monkeypatch.setattr(compilation, "_plain", compilation.PlainWork())
     problem = spread_out(9, 60)
 
     found, loaded = [], []

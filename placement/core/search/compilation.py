@@ -5,8 +5,10 @@ Compiled kernels load from disk in half a second and compile in 40 s otherwise. 
 problem is solved faster without them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from time import thread_time
 
 from placement.core.model.search_budget import FEW_PRICED, Effort
 from placement.core.search.kernels import stages
@@ -26,6 +28,13 @@ Number of uncompiled steps of a process that take as long as loading kernels.
 
 After so many steps for small clusters, more such clusters are likely to follow.
 """
+PLAIN_S = 20.0
+"""
+CPU seconds of uncompiled stages of a process after which kernels are compiled.
+
+Compiling takes 40 s, once per installation. A search that has taken half of that rarely
+ends soon, and later commands use the compiled kernels as well.
+"""
 COMPILING_S = 90.0
 """Seconds to a deadline below which no kernel is compiled, with time for its use."""
 MANY_ROUNDS = 1000
@@ -44,13 +53,14 @@ STAGES_WITHOUT_ROUNDS = tuple(each for each in STAGES if each is not stages.shak
 
 
 @dataclass(slots=True)
-class PlainSteps:
-    """Number of uncompiled steps of all searches of a process."""
+class PlainWork:
+    """Steps and CPU seconds of the uncompiled stages of all searches of a process."""
 
-    made: int = 0
+    steps: int = 0
+    seconds: float = 0.0
 
 
-_plain = PlainSteps()
+_plain = PlainWork()
 
 
 def stages_of(effort: Effort) -> tuple[Callable[..., int], ...]:
@@ -111,6 +121,7 @@ class Compiling:
         if self.is_on:
             return False
         is_worth_it = is_long and max(rounds, self._rounds) >= MANY_ROUNDS
+        is_worth_it = is_worth_it or _plain.seconds > PLAIN_S
         if is_worth_it and left is not None and left < COMPILING_S:
             # The compiler does not look at the deadline.
             is_worth_it = is_at_hand(self._stages)
@@ -121,12 +132,20 @@ class Compiling:
     def count(self, steps: int) -> None:
         """Add steps to the work done."""
         self._worked += steps
-        _plain.made += 0 if self.is_on else steps
+        _plain.steps += 0 if self.is_on else steps
+
+    @contextmanager
+    def clocked(self) -> Iterator[None]:
+        """Count the CPU time of a stage, if it runs uncompiled."""
+        begun = 0.0 if self.is_on else thread_time()
+        yield
+        if begun:
+            _plain.seconds += thread_time() - begun
 
     def _is_late(self, *, is_long: bool) -> bool:
         """Return whether past or future work makes compiled kernels faster."""
         if not self._is_small:
-            is_due = self._worked > PLAIN_STEPS or _plain.made > LOADING_STEPS
+            is_due = self._worked > PLAIN_STEPS or _plain.steps > LOADING_STEPS
             return is_long or is_due
         if is_running(self._stages):
             # Kernels already loaded cost nothing more.

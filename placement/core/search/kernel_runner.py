@@ -116,7 +116,8 @@ class KernelRunner:
         run = compiled(entry) if self._compiling.is_on else entry
         done = 0
         for _ in range(MOST_REPACKED):
-            done += int(run(self._now, *arguments))
+            with self._compiling.clocked():
+                done += int(run(self._now, *arguments))
             if not self._now.ints[IS_FULL]:
                 break
             # A list had no room to grow and moves were skipped: continue with room.

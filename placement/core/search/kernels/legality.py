@@ -104,28 +104,40 @@ def is_short(m: Memory, level: int, node: int, group: int) -> bool:
 
 
 @inner
+def keeps_cap(m: Memory, level: int, node: int, old: int, item: int) -> bool:
+    """
+    Return whether a cap of an item's group holds, or improves, in a node.
+
+    `old`: node that the item leaves, or -1.
+    """
+    group = group_of(m, item)
+    cap = cap_of(m, level, group)
+    if cap == 0:
+        return True
+    found = count_in(m, level, node, group, item)
+    is_over = found + 1 > cap
+    if old < 0:
+        return not is_over
+    floor = floor_of(m, level, old, group)
+    if not is_over and floor <= 0:
+        return True
+    left = count_in(m, level, old, group, item)
+    # Over the cap, or short: allow the move only if the source is worse.
+    if found >= left and (is_over or left < floor):
+        return False
+    return not is_over or left + 1 > cap
+
+
+@inner
 def keeps_caps(m: Memory, item: int, target: int) -> bool:
     """Return whether the caps of an item's group hold, or improve, in `target`."""
-    group = group_of(m, item)
     source = bin_of(m, item)
     for level in range(m.ints[NUM_CAP_LEVELS]):
         node = cap_node(m, level, target)
         old = -1
         if source >= 0:
             old = cap_node(m, level, source)
-        if node < 0 or node == old:
-            continue
-        cap = cap_of(m, level, group)
-        if cap == 0:
-            continue
-        found = count_in(m, level, node, group, item)
-        left = 1 << 30
-        if old >= 0:
-            left = count_in(m, level, old, group, item)
-        # Over the cap, or short: allow the move only if the source is worse.
-        if found + 1 > cap and (old < 0 or left + 1 <= cap or found >= left):
-            return False
-        if old >= 0 and left < floor_of(m, level, old, group) and found >= left:
+        if node >= 0 and node != old and not keeps_cap(m, level, node, old, item):
             return False
     return True
 
