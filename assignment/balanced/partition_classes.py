@@ -141,7 +141,7 @@ def _numbered(keys: RowArray) -> tuple[RowArray, RowArray]:
     is_new[1:] = (np.diff(keys[order], axis=0) != 0).any(axis=1)
     # The sort is stable: of equal rows the first comes first.
     first = order[is_new]
-    by_appearance = np.argsort(first)
+    by_appearance = np.argsort(first, kind="stable")
     rank = np.empty(len(first), dtype=np.int64)
     rank[by_appearance] = np.arange(len(first))
     number = np.empty(len(order), dtype=np.int64)

@@ -189,7 +189,7 @@ def _raw(
     new = [b for row in lists for b in row]
     source = np.concatenate([np.arange(len(state.replicas)), np.full(len(new), ABSENT)])
     lies = np.concatenate([state.replicas.broker_idx, np.array(new, dtype=np.int32)])
-    place = np.argsort(order)[of]
+    place = np.argsort(order, kind="stable")[of]
     rows = np.argsort(place, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=count))])
     replicas = chosen_replicas(state, source[rows], start.astype(np.int64), lies[rows])

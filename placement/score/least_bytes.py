@@ -49,7 +49,7 @@ class _Cover:
         rows = np.nonzero(weight > 0)[0]
         w, c = weight[rows].astype(np.float64), cost[rows].astype(np.float64)
         ratio = c / w
-        order = np.argsort(ratio)
+        order = np.argsort(ratio, kind="stable")
         return cls(np.cumsum(w[order]), np.cumsum(c[order]), ratio[order])
 
     def least(self, excess: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

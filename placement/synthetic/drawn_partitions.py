@@ -39,8 +39,10 @@ def draw_loads(
     """Return ``(3, P)`` bytes/s in and out, and bytes, still to be scaled."""
     topics = int(topic_idx[-1]) + 1
     of_topic = rng.lognormal(0.0, sigma, size=topics)
-    spread = np.where(rng.random(topics) < 0.1, 1.0, 0.25)
-    within = rng.lognormal(0.0, 1.0, size=len(topic_idx)) ** spread[topic_idx]
+    is_wide = rng.random(topics) < 0.1
+    drawn = rng.lognormal(0.0, 1.0, size=len(topic_idx))
+    # Powers differ between processors in the last bit; square roots do not.
+    within = np.where(is_wide[topic_idx], drawn, np.sqrt(np.sqrt(drawn)))
     rate = of_topic[topic_idx] * within
     rate *= MEAN_IN_BYTES_PER_S / rate.mean()
     retention = rng.lognormal(0.0, 0.8, size=topics)[topic_idx]

@@ -6,6 +6,7 @@ Any multipliers give a valid bound (`core.bounds.cover_bounds`).
 """
 
 from dataclasses import dataclass
+from math import ceil, log2
 
 import numpy as np
 
@@ -145,7 +146,7 @@ def _rounded(
     used = [int(r) for r in np.nonzero(price > 0)[0]]
     largest = sum(float(price[r]) * float(weight[:, r].max()) for r in used)
     top = max(largest, float(cost.max(initial=0)), 1.0)
-    bits = max(0, MOST_BITS - int(np.ceil(np.log2(top))) - 1)
+    bits = max(0, MOST_BITS - ceil(log2(top)) - 1)
     numerators = [(r, int(price[r] * 2.0**bits)) for r in used]
     return _exact(excess, weight, cost, (1 << bits, numerators))
 
@@ -204,9 +205,9 @@ class Pool:
         critical = int(np.searchsorted(self._weights, excess))
         ratio = float(self._ratio[min(critical, len(self._ratio) - 1)])
         largest = max(ratio * self._top, self._largest_cost, 1.0)
-        bits = max(0, MOST_BITS - int(np.ceil(np.log2(largest))) - 1)
+        bits = max(0, MOST_BITS - ceil(log2(largest)) - 1)
         # Limit the bits so that the fraction does not exceed the ratio.
-        bits = min(bits, max(0, 50 - int(np.ceil(np.log2(max(ratio, 1e-9))))))
+        bits = min(bits, max(0, 50 - ceil(log2(max(ratio, 1e-9)))))
         numerator, denominator = int(ratio * 2.0**bits), 1 << bits
         # Items with a smaller ratio come first: use their prefix sums.
         last = int(np.searchsorted(self._ratio, numerator / denominator, side="right"))

@@ -4,6 +4,8 @@ Price of the next role of a bin: the rank of its key among the keys of all bins.
 `core.roles.role_counts` defines the key of a role.
 """
 
+from math import ceil, log10
+
 import numpy as np
 
 from placement.array_types import FloatArray, IntArray
@@ -98,7 +100,7 @@ def _ranks(steps: IntArray, share: FloatArray) -> IntArray:
     if not len(steps):
         return np.zeros(0, dtype=np.int64)
     worth = np.stack([steps / share, (steps - 1) / share], axis=1)
-    scale = 10.0 ** (DIGITS - np.ceil(np.log10(max(float(worth.max()), 1e-300))))
+    scale = 10.0 ** (DIGITS - ceil(log10(max(float(worth.max()), 1e-300))))
     rounded = np.round(worth * scale)
     rank: IntArray = np.unique(rounded, axis=0, return_inverse=True)[1].ravel() + 1
     return rank

@@ -118,7 +118,8 @@ class _Relaxation:
             cap = np.where(level.group_cap > 0, level.group_cap, problem.num_bins)
             for node in range(level.num_nodes):
                 inside = np.nonzero(level.node_of_bin == node)[0]
-                rank = price[:, inside].argsort(axis=1, kind="stable").argsort(axis=1)
+                order = price[:, inside].argsort(axis=1, kind="stable")
+                rank = order.argsort(axis=1, kind="stable")
                 price[:, inside] = np.where(
                     rank < cap[:, None], price[:, inside], np.inf
                 )

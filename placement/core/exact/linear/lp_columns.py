@@ -8,6 +8,7 @@ and the objective.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
@@ -278,7 +279,7 @@ def whole_prices(
     largest *= float(np.diff(problem.group_start).max(initial=0)) + 2
     is_small = problem.num_groups * problem.num_bins <= WIDE_CELLS
     most = MORE_BITS if is_small and copy else BITS
-    bits = most - int(np.ceil(np.log2(largest))) if largest > 0 else 0
+    bits = most - ceil(log2(largest)) if largest > 0 else 0
     # If moves are free, only ratios of prices matter.
     bits = max(0, bits) if copy else bits
     sold = [(row, int(price * 2.0**bits)) for row, (price, _) in enumerate(rounded)]

@@ -274,7 +274,7 @@ class _Sums:
         )
         wanted = places.select(["broker_id", "log_dir"])
         known, keys = place_keys(own, wanted)
-        order = np.argsort(known)
+        order = np.argsort(known, kind="stable")
         at = np.searchsorted(known, keys, sorter=order)
         rows = np.append(order, ABSENT)[at]
         is_there = wanted.column("log_dir").is_valid().to_numpy()

@@ -179,8 +179,9 @@ def _rewritten(
     rows: ArrowTable, at: npt.NDArray[np.int64], found: ClusterState
 ) -> ArrowTable:
     """Return partitions with the columns of some of them replaced from a cluster."""
-    order = np.argsort(np.concatenate([np.delete(np.arange(len(rows)), at), at]))
-    rest = rows.take(pa.array(np.delete(np.arange(len(rows)), at)))
+    others = np.delete(np.arange(len(rows)), at)
+    order = np.argsort(np.concatenate([others, at]), kind="stable")
+    rest = rows.take(pa.array(others))
     values = dict(zip(_WRITTEN, _columns_of(found), strict=True))
     for name in _WRITTEN:
         index = rows.schema.get_field_index(name)

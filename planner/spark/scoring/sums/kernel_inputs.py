@@ -81,7 +81,7 @@ def topics_of(rows: ArrowTable, first_row: Ints) -> RowTopics:
         of * len(texts) + codes, return_index=True, return_inverse=True
     )
     # In the order of their first rows, as in a dictionary of one snapshot.
-    order = np.argsort(at)
+    order = np.argsort(at, kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return RowTopics(
