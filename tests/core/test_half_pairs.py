@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.core.exact.decomposition.half_pairs import (
+from placement.core.exact.one_node.half_pairs import (
     Sum,
     Window,
+    across,
     by_cells,
     by_cost,
     independent,
 )
-from placement.core.exact.decomposition.item_moves import sets_of_moves
+from placement.core.exact.one_node.item_moves import sets_of_moves
 
 LOADS = (
     st.integers(-(10**12), 10**12) | st.integers(-(2**60), 2**60) | st.integers(-20, 20)
@@ -128,3 +129,28 @@ def test_every_set_of_moves_is_there_once(num_moves, size):
             for k in range(1, size + 1)
         )
     )
+
+
+@given(kinds_of_sums(), st.data())
+def test_pairs_across_two_kinds_of_halves_are_all_there(kinds, data):
+    first = [Sum(kind.values // 4, kind.window) for kind in kinds]
+    size = data.draw(st.integers(1, 8))
+    values = st.lists(LOADS, min_size=size, max_size=size)
+    second = [np.array(data.draw(values), dtype=np.int64) // 4 for _ in kinds]
+
+    found = {
+        pair
+        for one, other in across(first, second, 10**6, np.random.default_rng(1))
+        for pair in zip(one.tolist(), other.tolist(), strict=True)
+    }
+
+    assert all(b in range(size) for _, b in found)
+    for a in range(len(first[0].values)):
+        for b in range(size):
+            is_within = all(
+                kind.window.low
+                <= int(kind.values[a]) + int(other[b])
+                < kind.window.high
+                for kind, other in zip(first, second, strict=True)
+            )
+            assert not is_within or (a, b) in found

@@ -8,14 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import Bands
-from placement.core.exact.decomposition import move_enumeration
-from placement.core.exact.decomposition.move_enumeration import enumerate_moves
-from placement.core.exact.decomposition.node_relaxation import (
+from placement.core.exact.one_node import move_enumeration
+from placement.core.exact.one_node.move_enumeration import enumerate_moves
+from placement.core.exact.one_node.node_relaxation import (
     Relaxed,
     solve_relaxation,
 )
-from placement.core.exact.decomposition.node_rows import NodeRows, Row
-from placement.core.exact.decomposition.node_start import start_of
+from placement.core.exact.one_node.node_rows import NodeRows, Row
+from placement.core.exact.one_node.node_start import start_of
 from placement.core.model.problem import NOWHERE, Movability
 from support.crowded import all_bins, crowd, of_crowd
 from support.problems import make_problem

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import Bands, reached_bands
 from placement.core.exact.cp_sat.roles_model import roles_within
-from placement.core.exact.decomposition import item_exchanges
-from placement.core.exact.decomposition.item_exchanges import Exchanges
-from placement.core.exact.decomposition.node_program import solve_program
-from placement.core.exact.decomposition.node_relaxation import (
+from placement.core.exact.one_node import item_exchanges
+from placement.core.exact.one_node.item_exchanges import Exchanges
+from placement.core.exact.one_node.node_program import solve_program
+from placement.core.exact.one_node.node_relaxation import (
     bound_of,
     proof_of,
     reduced_costs,
     relaxed_bound,
     solve_relaxation,
 )
-from placement.core.exact.decomposition.node_rows import NodeRows
-from placement.core.exact.decomposition.node_search import NodeSearch
+from placement.core.exact.one_node.node_rows import NodeRows
+from placement.core.exact.one_node.node_search import NodeSearch
 from placement.core.exact.separable_levels import NodeBins, separable_nodes
 from placement.core.model.arrangement import Arrangement, loads
 from placement.core.model.problem import NOWHERE, Movability
@@ -181,9 +181,9 @@ def test_halves_near_zero_are_pairs_of_sets_each_once():
     columns = rows.bins == np.repeat([0, 1, 0, 1, 0, 1], 2)
     exchanges = Exchanges(rows, solve_relaxation(rows), 0.0, np.random.default_rng(1))
     exchanges._end = 20.0
-    slack = exchanges._slack(columns)
+    slack = exchanges._tight.slack(columns)
     cost = rows.cost_of(columns)
-    moves = exchanges._moves(columns, cost + 1000, exchanges._is_tight(slack))
+    moves = exchanges._moves(columns, cost + 1000, exchanges._tight.are_tight(slack))
     stage = next(one for one in item_exchanges.STAGES if one.is_near_zero)
 
     halves = exchanges._halves(moves, slack, cost, stage)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import reached_bands
-from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.one_node.node_rows import NodeRows
 from placement.core.exact.separable_levels import NodeBins
 from support.every_way import legal, worst_of
 from support.problems import make_problem

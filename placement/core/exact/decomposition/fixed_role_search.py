@@ -20,9 +20,9 @@ from placement.core.exact.cp_sat.placement_variables import (
     with_roles_kept,
 )
 from placement.core.exact.cp_sat.roles_model import roles_within
-from placement.core.exact.decomposition.node_relaxation import solve_relaxation
-from placement.core.exact.decomposition.node_rows import NodeRows
-from placement.core.exact.decomposition.node_search import NodeSearch
+from placement.core.exact.one_node.node_relaxation import solve_relaxation
+from placement.core.exact.one_node.node_rows import NodeRows
+from placement.core.exact.one_node.node_search import NodeSearch
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.time_limits import Limits
 from placement.core.model.arrangement import Arrangement

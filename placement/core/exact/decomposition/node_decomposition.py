@@ -10,7 +10,7 @@ A single model needs a proof for every combination of solutions of its nodes.
 
 For each node, the linear relaxation is solved, exchanges of a few items and an
 enumeration of few moves follow, and an integer program closes the remaining gap
-(`core.exact.decomposition.node_search`).
+(`core.exact.one_node.node_search`).
 CP-SAT solves small nodes, those with roles, and the last digits.
 """
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from placement.array_types import FloatArray
 from placement.core.exact.cp_sat.placement_variables import Pair
-from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.one_node.node_rows import NodeRows
 from placement.core.exact.separable_levels import NodeBins
 
 

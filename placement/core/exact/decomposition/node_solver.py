@@ -9,20 +9,20 @@ from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.placement_variables import Watch
 from placement.core.exact.cp_sat.spread_rows import keep_spread
-from placement.core.exact.decomposition.move_enumeration import enumerate_moves
-from placement.core.exact.decomposition.node_program import NEAR, SEED, solve_program
-from placement.core.exact.decomposition.node_relaxation import (
+from placement.core.exact.decomposition.node_solutions import NodeSolutions
+from placement.core.exact.one_node.move_enumeration import enumerate_moves
+from placement.core.exact.one_node.node_program import NEAR, SEED, solve_program
+from placement.core.exact.one_node.node_relaxation import (
     Relaxed,
     bound_of,
     solve_relaxation,
 )
-from placement.core.exact.decomposition.node_rows import NodeRows
-from placement.core.exact.decomposition.node_search import (
+from placement.core.exact.one_node.node_rows import NodeRows
+from placement.core.exact.one_node.node_search import (
     ENUMERATION,
     PROGRAM,
     NodeSearch,
 )
-from placement.core.exact.decomposition.node_solutions import NodeSolutions
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.solver_names import highs
 from placement.core.exact.time_limits import LEAST_WORK, Limits

@@ -207,8 +207,8 @@ class ExactStep:
 
     def _improved(self, at: Arrangement, least: int) -> _Found:
         """Run CP-SAT on the whole problem; `least`: lower bound on the cost."""
-        from placement.core.exact.decomposition.node_relaxation import proof_of
         from placement.core.exact.improvement.improve import improve
+        from placement.core.exact.one_node.node_relaxation import proof_of
         from placement.core.exact.solver_names import cp_sat
 
         size = min(max(self._cells / SMALL_CELLS, 1.0), TIMES_LARGER)
@@ -263,7 +263,7 @@ class ExactStep:
         is_open = evaluate(problem, found.at).cost > enough
         if not is_open or self.deadline.is_over():
             return found
-        from placement.core.exact.decomposition.node_relaxation import relaxed_bound
+        from placement.core.exact.one_node.node_relaxation import relaxed_bound
 
         bands = reached_bands(problem, found.at)
         cost, proof = relaxed_bound(problem, bands)

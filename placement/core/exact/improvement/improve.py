@@ -50,13 +50,16 @@ PLACED = 0.5
 """Share of the remaining work for roles at the places of all nodes (0-1)."""
 TURNS = 0.8
 """Share of the remaining work for places and roles in alternation (0-1)."""
-NEAR = 1e-4
-"""Relative gap up to which a cheaper answer is missing, rather than a higher bound."""
+NEAR = ((1e-4, 2), (1e-5, 3))
+"""
+Relative gaps up to which to search again, and seeds of these searches.
+
+There a cheaper answer is missing, rather than a higher bound.
+"""
 AGAIN = 1.0
-"""Further work for another search there, as a share of all work."""
+"""Further work for each of these searches, as a share of all work."""
 MOST_AGAIN = 4.0
 """Upper limit of that work, in deterministic seconds."""
-OTHER_SEED = 2
 ROLES = 0.2
 """Share of the remaining work for minimising role changes (0-1)."""
 
@@ -259,11 +262,14 @@ class _Cheaper:
         self, parts: "Decomposition", solutions: "NodeSolutions"
     ) -> "NodeSolutions":
         """Search again, from the bounds now known, where solutions are near."""
-        if not self._closed < parts.gap() <= NEAR:
-            return solutions
-        self.work += self._again
-        self.more += self._again
-        return self._taken(parts.searched_again((self._again, self._left), OTHER_SEED))
+        for most, seed in NEAR:
+            if not self._closed < parts.gap() <= most:
+                break
+            self.work += self._again
+            self.more += self._again
+            again = parts.searched_again((self._again, self._left), seed)
+            solutions = self._taken(again)
+        return solutions
 
     def _in_turns(self) -> None:
         """Search places and roles in alternation."""

@@ -20,9 +20,9 @@ import numpy as np
 
 from placement.array_types import FloatArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
-from placement.core.exact.decomposition.node_rows import NodeRows
 from placement.core.exact.linear.lp_columns import whole_prices
 from placement.core.exact.model_scaling import fits_prices
+from placement.core.exact.one_node.node_rows import NodeRows
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.model.problem import Problem
 from placement.core.model.solution import Proof

@@ -13,12 +13,12 @@ import numpy as np
 
 from placement.array_types import BoolArray
 from placement.core.exact.cp_sat.placement_variables import SEED
-from placement.core.exact.decomposition.item_exchanges import Exchanges
-from placement.core.exact.decomposition.move_enumeration import enumerate_moves
-from placement.core.exact.decomposition.node_program import solve_program
-from placement.core.exact.decomposition.node_relaxation import Relaxed
-from placement.core.exact.decomposition.node_rows import NodeRows
-from placement.core.exact.decomposition.node_start import WORK_COLUMN, start_of
+from placement.core.exact.one_node.item_exchanges import Exchanges
+from placement.core.exact.one_node.move_enumeration import enumerate_moves
+from placement.core.exact.one_node.node_program import solve_program
+from placement.core.exact.one_node.node_relaxation import Relaxed
+from placement.core.exact.one_node.node_rows import NodeRows
+from placement.core.exact.one_node.node_start import WORK_COLUMN, start_of
 from placement.core.exact.time_limits import LEAST_WORK, Limits
 
 EXCHANGES = 0.4

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from placement.array_types import BoolArray, FloatArray, IntArray
-from placement.core.exact.decomposition.exchange_stages import STAGES, Stage
-from placement.core.exact.decomposition.half_pairs import (
+from placement.core.exact.one_node.exchange_stages import STAGES, Stage
+from placement.core.exact.one_node.half_pairs import (
     Pairs,
     Sum,
     Window,
@@ -33,13 +33,19 @@ from placement.core.exact.decomposition.half_pairs import (
     by_cost,
     independent,
 )
-from placement.core.exact.decomposition.item_moves import (
+from placement.core.exact.one_node.item_moves import (
     ItemMoves,
     sets_of_moves,
     summed,
 )
-from placement.core.exact.decomposition.node_relaxation import Relaxed, reduced_costs
-from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.one_node.node_relaxation import Relaxed, reduced_costs
+from placement.core.exact.one_node.node_rows import NodeRows
+from placement.core.exact.one_node.tight_rows import TightRows
+from placement.core.exact.one_node.two_row_exchanges import (
+    MOST_MOVES,
+    RowTargets,
+    TwoRowExchanges,
+)
 
 NEAR = 3e-3
 """Relative gap up to which a half may have more than two moves."""
@@ -55,10 +61,10 @@ MOST_CHOICES = 100
 """Largest number of choices of destinations to examine per exchange."""
 MOST_SUMS = 3
 """Largest number of sums by which halves are joined."""
-TIGHT = 1e-3
-"""Ratio of the slack of a row to its heaviest item below which the row is tight."""
 NEAR_ZERO = 0.5
 """Ratio of the windows of near-zero halves to those of about `MOST_KEPT` halves."""
+BY_ROWS = 0.8
+"""Share of the remaining work for one search of a part per priced row (0-1)."""
 HALVES = 0.3
 """Share of the remaining work for the halves of one stage (0-1)."""
 WORK_HALF, WORK_JOINED, WORK_CHOICE = 2e-7, 3e-8, 1e-7
@@ -105,21 +111,13 @@ class Exchanges:
         closed: float,
         rng: np.random.Generator,
     ) -> None:
-        self._rows, self._prices, self._rng = rows, relaxed.prices, rng
-        self._relaxed = float(relaxed.columns @ rows.cost)
+        self._rows, self._tight, self._rng = rows, TightRows(rows, relaxed), rng
         self._closed = closed
-        self._weights = np.zeros((len(rows.rows), len(rows)), dtype=np.int64)
-        for number, row in enumerate(rows.rows):
-            self._weights[number, row.columns] = row.weights
-        self._limits = np.array([row.limit for row in rows.rows], dtype=np.int64)
-        resources = [-1 if row.band is None else row.band[2] for row in rows.rows]
-        self._resource = np.array(resources, dtype=np.int64)
-        self._heaviest = np.abs(self._weights).max(axis=1, initial=1)
-        _, self._excess = reduced_costs(rows, self._prices)
+        _, self._excess = reduced_costs(rows, relaxed.prices)
         shape = (rows.problem.num_groups, rows.problem.num_bins)
         self._column = np.full(shape, -1, dtype=np.int64)
         self._column[rows.groups, rows.bins] = np.arange(len(rows))
-        self.spent = self._end = self._least = 0.0
+        self.spent = self._end = 0.0
 
     def improved(self, columns: BoolArray, work: float, bound: float = 0) -> BoolArray:
         """
@@ -135,11 +133,15 @@ class Exchanges:
             Lower bound on the cost that is known besides the relaxation.
         """
         stage, self._end = 0, self.spent + work
-        self._least = max(self._relaxed, bound)
-        while stage < len(STAGES) and self._end - self.spent > STAGES[stage].work:
-            gap = self._rows.cost_of(columns) - self._least
-            is_near = gap <= NEAR * self._least
-            if gap <= self._closed * self._least:
+        self._tight.take_bound(bound)
+        least = self._tight.least
+        while stage < len(STAGES) and self.spent < self._end:
+            if self._end - self.spent < STAGES[stage].work:
+                stage += 1
+                continue
+            gap = self._rows.cost_of(columns) - least
+            is_near = gap <= NEAR * least
+            if gap <= self._closed * least:
                 break
             if STAGES[stage].most_moves > 2 and not is_near:
                 break
@@ -150,33 +152,47 @@ class Exchanges:
 
     def _cheaper(self, columns: BoolArray, stage: Stage) -> BoolArray | None:
         """Return the columns after the best exchange of a stage, if any."""
-        cost, slack = self._rows.cost_of(columns), self._slack(columns)
-        moves = self._moves(columns, cost, self._is_tight(slack))
+        cost, slack = self._rows.cost_of(columns), self._tight.slack(columns)
+        moves = self._moves(columns, cost, self._tight.are_tight(slack))
         if stage.num_moves is not None and len(moves) > stage.num_moves:
             moves = moves.chosen(self._smallest(moves, slack, stage.num_moves))
         if not len(moves):
             return None
+        if stage.is_by_rows:
+            return self._by_rows(columns, moves, slack)
         halves = self._halves(moves, slack, cost, stage)
         for joined in self._joined(moves, halves, cost, slack):
             pairs = self._within_settled(moves, halves, joined, slack)
-            found = self._placed(moves, _exchanges(moves, halves, pairs), slack)
-            if found is not None:
-                out, into = found
-                after = columns.copy()
-                after[out], after[into] = False, True
-                return after
-            if self.spent >= self._end:
-                break
+            exchanges = _exchanges(moves, halves, pairs)
+            found = self._placed(columns, moves, exchanges, slack)
+            if found is not None or self.spent >= self._end:
+                return found
         return None
 
-    def _slack(self, columns: BoolArray) -> IntArray:
-        slack: IntArray = self._limits - self._weights[:, columns].sum(axis=1)
-        return slack
-
-    def _is_tight(self, slack: IntArray) -> BoolArray:
-        """Return ``(rows,)`` whether a row has a price, or less slack than any item."""
-        is_tight: BoolArray = self._heaviest * TIGHT > np.maximum(slack, 1)
-        return is_tight | (self._prices > 0)
+    def _by_rows(
+        self, columns: BoolArray, moves: ItemMoves, slack: IntArray
+    ) -> BoolArray | None:
+        """Return the columns after an exchange of one part per priced row, if any."""
+        cost, priced = self._rows.cost_of(columns), self._tight.priced_loads(moves)
+        if len(priced) != 2:
+            return None
+        at_risk = moves.rows_at_risk(slack, MOST_MOVES)
+        targets = RowTargets(
+            priced=(priced[0], priced[1]),
+            window=self._tight.windows(cost, slack),
+            cost=self._tight.gap_below(cost),
+            slack=slack,
+            at_risk=[row for row in at_risk if moves.is_settled[row]],
+        )
+        work = (self._end - self.spent) * BY_ROWS
+        search = TwoRowExchanges(moves, targets, work, self._rng)
+        found = None
+        for exchanges in search.found(MOST_TRIED):
+            found = self._placed(columns, moves, exchanges, slack)
+            if found is not None:
+                break
+        self.spent += search.spent
+        return found
 
     def _moves(self, columns: BoolArray, cost: int, is_tight: BoolArray) -> ItemMoves:
         """Return moves of single items to columns that a cheaper solution may use."""
@@ -185,12 +201,12 @@ class Exchanges:
         out = np.repeat(chosen, len(bins))
         into = self._column[rows.groups[chosen]][:, bins].ravel()
         # Costs are integers; the relaxation of HiGHS is in floats: add a unit.
-        can_pay = self._excess[into] <= cost - self._relaxed + 1
+        can_pay = self._excess[into] <= cost - self._tight.relaxed + 1
         is_open = (into >= 0) & ~columns[into] & can_pay
         return ItemMoves.of(
             out[is_open],
             into[is_open],
-            self._weights,
+            self._tight.weights,
             rows.groups,
             rows.cost,
             is_tight,
@@ -199,18 +215,9 @@ class Exchanges:
     def _smallest(self, moves: ItemMoves, slack: IntArray, most: int) -> IntArray:
         """Return the moves with the smallest changes of the cost and of tight rows."""
         every = np.arange(len(moves))[:, None]
-        size = self._size(moves, every, slack)
+        size = self._tight.size(moves, every, slack)
         smallest: IntArray = np.sort(np.argsort(size, kind="stable")[:most])
         return smallest
-
-    def _size(self, moves: ItemMoves, sets: IntArray, slack: IntArray) -> FloatArray:
-        """Return ``(m,)`` the largest change by each set, in heaviest items."""
-        heaviest = max(int(self._rows.cost.max(initial=0)), 1)
-        size: FloatArray = np.abs(summed(moves.cost / heaviest, sets))
-        for row in np.nonzero(self._is_tight(slack) & (self._heaviest > 1))[0].tolist():
-            change = moves.change[row, :, 0] / self._heaviest[row]
-            np.maximum(size, np.abs(summed(change, sets)), out=size)
-        return size
 
     def _halves(
         self, moves: ItemMoves, slack: IntArray, cost_now: int, stage: Stage
@@ -231,8 +238,8 @@ class Exchanges:
             self.spent += WORK_HALF * len(sets)
             kept = np.concatenate([kept, sets[moves.are_apart(sets)]])
             if len(kept) > MOST_KEPT:
-                size = self._size(moves, kept, slack)
-                kept = kept[np.argpartition(size, MOST_KEPT)[:MOST_KEPT]]
+                size = self._tight.size(moves, kept, slack)
+                kept = kept[_is_smallest(size, MOST_KEPT)]
         cost = summed(moves.cost, kept)
         order = np.argsort(cost, kind="stable")
         return _Halves(kept[order], cost[order])
@@ -271,8 +278,7 @@ class Exchanges:
         If there are too many, yield first the pairs that also nearly fill the tight
         rows. If these are few, the cheapest pairs follow, and a random sample.
         """
-        gap = cost - self._least + 1
-        window = Window(-gap, 0.0)
+        window = self._tight.gap_below(cost)
         ranges = by_cost(halves.cost, window)
         if ranges.total > MOST_JOINED:
             sums = self._sums(moves, halves.moves, cost, slack)
@@ -280,7 +286,7 @@ class Exchanges:
                 yield from self._by_sums(halves, sums, window)
             if len(sums) == MOST_SUMS:
                 return
-            part = Window(-gap, -gap * (1 - MOST_JOINED / ranges.total))
+            part = Window(window.low, window.low * (1 - MOST_JOINED / ranges.total))
             yield by_cost(halves.cost, part).pairs(MOST_JOINED, self._rng)
         yield ranges.pairs(MOST_JOINED, self._rng)
 
@@ -288,26 +294,11 @@ class Exchanges:
         self, moves: ItemMoves, sets: IntArray, cost: int, slack: IntArray
     ) -> list[Sum]:
         """Return the sums of sets by which they are joined: cost and tight rows."""
-        values = [moves.cost]
-        windows = [Window(self._least - cost - 1, 0.0)]
-        for row in np.nonzero(self._is_tight(slack))[0].tolist():
-            values.append(moves.change[row, :, 0])
-            free = int(slack[row]) + 1
-            windows.append(Window(free - self._room(row, cost, slack) - 1, free))
+        of_rows = self._tight.windows(cost, slack)
+        values = [moves.cost, *moves.change[list(of_rows), :, 0]]
+        windows = [self._tight.gap_below(cost), *of_rows.values()]
         chosen = independent(np.array(values), windows, MOST_SUMS)
         return [Sum(summed(values[k], sets), windows[k]) for k in chosen]
-
-    def _room(self, row: int, cost: int, slack: IntArray) -> float:
-        """
-        Return how much slack a tight row may have in a cheaper solution.
-
-        A row with a price may have no more than the gap pays. What the other tight rows
-        of a resource leave free, one of them may leave alone.
-        """
-        if self._prices[row] > 0:
-            return (cost - self._relaxed + 1) / float(self._prices[row])
-        alike = self._resource == self._resource[row]
-        return float(slack[alike & self._is_tight(slack)].sum())
 
     def _by_sums(
         self, halves: _Halves, sums: list[Sum], window: Window
@@ -341,9 +332,13 @@ class Exchanges:
         return joined
 
     def _placed(
-        self, moves: ItemMoves, exchanges: IntArray, slack: IntArray
-    ) -> tuple[IntArray, IntArray] | None:
-        """Return the columns left and taken by the first exchange within all rows."""
+        self,
+        columns: BoolArray,
+        moves: ItemMoves,
+        exchanges: IntArray,
+        slack: IntArray,
+    ) -> BoolArray | None:
+        """Return the columns after the first exchange within all rows, if any."""
         at_risk = moves.rows_at_risk(slack, exchanges.shape[1])
         rows = [row for row in at_risk if not moves.is_settled[row]]
         for start in range(0, len(exchanges), TRIED_AT_ONCE):
@@ -357,8 +352,25 @@ class Exchanges:
             if len(exchange):
                 own, into = some[exchange[0]], number[0]
                 is_move = own < len(moves)
-                return moves.out[own[is_move]], moves.into[own[is_move], into[is_move]]
+                after = columns.copy()
+                after[moves.out[own[is_move]]] = False
+                after[moves.into[own[is_move], into[is_move]]] = True
+                return after
         return None
+
+
+def _is_smallest(values: FloatArray, most: int) -> BoolArray:
+    """
+    Return ``(m,)`` whether a value is one of the `most` smallest ones.
+
+    Of equal values, the first ones count: which of them `numpy.argpartition` chooses
+    depends on the instructions of the processor.
+    """
+    last = np.partition(values, most - 1)[most - 1]
+    is_chosen: BoolArray = values < last
+    equal = np.nonzero(values == last)[0]
+    is_chosen[equal[: most - int(is_chosen.sum())]] = True
+    return is_chosen
 
 
 def _exchanges(moves: ItemMoves, halves: _Halves, pairs: Pairs) -> IntArray:

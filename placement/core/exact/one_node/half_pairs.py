@@ -6,7 +6,7 @@ are too many pairs, the loads in one or two rows restrict them as well: halves a
 sorted by cells of the first kinds of sums, and by the last kind within each cell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -25,9 +25,12 @@ class Pairs(NamedTuple):
     first: IntArray
     second: IntArray
 
-    def kept(self, is_kept: BoolArray) -> "Pairs":
-        """Return the pairs with a true flag."""
+    def kept(self, is_kept: BoolArray | IntArray) -> "Pairs":
+        """Return the pairs with a true flag, or of some numbers."""
         return Pairs(self.first[is_kept], self.second[is_kept])
+
+
+NO_PAIR = Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class Window(NamedTuple):
@@ -67,13 +70,25 @@ class Ranges(NamedTuple):
 
     def pairs(self, most: int, rng: np.random.Generator) -> Pairs:
         """Return all pairs, or a random sample of at most `most`."""
-        count = self.length
+        halves = np.arange(len(self.length))
         if self.total > most:
-            chosen = rng.permutation(len(count))
-            is_over = np.empty(len(count), dtype=np.bool_)
-            is_over[chosen] = np.cumsum(count[chosen]) > most
-            count = np.where(is_over, 0, count)
-        first = np.repeat(np.arange(len(count)), count)
+            chosen = rng.permutation(len(halves))
+            is_over = np.empty(len(halves), dtype=np.bool_)
+            is_over[chosen] = np.cumsum(self.length[chosen]) > most
+            halves = halves[~is_over]
+        return self._of(halves)
+
+    def in_blocks(self, size: int, rng: np.random.Generator) -> Iterator[Pairs]:
+        """Yield the pairs of halves in random order, about `size` at once."""
+        halves = rng.permutation(np.nonzero(self.length)[0])
+        block = np.cumsum(self.length[halves]) // size
+        for some in np.split(halves, np.nonzero(np.diff(block))[0] + 1):
+            yield self._of(some)
+
+    def _of(self, halves: IntArray) -> Pairs:
+        """Return all pairs of some halves."""
+        count = self.length[halves]
+        first = np.repeat(halves, count)
         begins = np.repeat(np.cumsum(count) - count, count)
         return Pairs(
             first, self.order[self.start[first] + np.arange(len(first)) - begins]
@@ -137,6 +152,41 @@ def by_cells(sums: Sequence[Sum], is_first: BoolArray) -> list[Ranges]:
         start, count = _found(key, base + low, base + high, is_there)
         ranges.append(Ranges(order, start, count))
     return ranges
+
+
+def across(
+    first: Sequence[Sum],
+    second: Sequence[IntArray],
+    most: int,
+    rng: np.random.Generator,
+) -> Iterator[Pairs]:
+    """
+    Yield pairs of halves of two sides whose sums are in or near a window of each kind.
+
+    Parameters
+    ----------
+    first
+        One to three kinds of sums of the ``(m,)`` first halves.
+    second
+        ``(n,)`` values of the second halves, of each kind.
+    most, rng
+        Largest number of pairs of each choice of cells, and generator of the sample.
+    """
+    num = len(first[0].values)
+    both = [
+        Sum(np.concatenate([kind.values, values]), kind.window)
+        for kind, values in zip(first, second, strict=True)
+    ]
+    # No pair of two first halves, or of two second ones, reaches the shifted window.
+    *cells, (values, (low, high)) = both
+    apart = 2 * int(values.max() - values.min()) + int(max(abs(low), abs(high))) + 1
+    shifted = np.append(values[:num], values[num:] + apart)
+    both = [*cells, Sum(shifted, Window(low + apart, high + apart))]
+    for ranges in by_cells(both, np.arange(len(shifted)) < num):
+        one, other = ranges.pairs(most, rng)
+        # Very large loads are rounded, and some pairs near the window are of one side.
+        is_across = other >= num
+        yield Pairs(one[is_across], other[is_across] - num)
 
 
 def independent(values: IntArray, windows: Sequence[Window], most: int) -> list[int]:

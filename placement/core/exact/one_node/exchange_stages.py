@@ -16,6 +16,8 @@ class Stage(NamedTuple):
     is_near_zero
         Whether halves are pairs of halves of half as many moves whose changes nearly
         cancel out.
+    is_by_rows
+        Whether exchanges have one part per priced row; the halves do not count then.
     work
         Least remaining work for the stage, in deterministic seconds.
     """
@@ -23,11 +25,13 @@ class Stage(NamedTuple):
     most_moves: int
     num_moves: int | None = None
     is_near_zero: bool = False
+    is_by_rows: bool = False
     work: float = 0.0
 
 
 STAGES = (
     Stage(2),
+    Stage(4, is_by_rows=True, work=0.3),
     Stage(3, 210),
     Stage(4, 60),
     Stage(4, 120, work=0.2),

@@ -26,14 +26,14 @@ import highspy
 import numpy as np
 
 from placement.array_types import BoolArray, IntArray
-from placement.core.exact.decomposition.item_moves import ItemMoves, summed
-from placement.core.exact.decomposition.node_relaxation import (
+from placement.core.exact.one_node.item_moves import ItemMoves, summed
+from placement.core.exact.one_node.node_relaxation import (
     Relaxed,
     cost_unit,
     model_of,
     reduced_costs,
 )
-from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.one_node.node_rows import NodeRows
 
 MOST_MOVES = 12
 """Largest number of moves of a set."""

@@ -11,14 +11,14 @@ import highspy
 import numpy as np
 
 from placement.array_types import BoolArray, FloatArray
-from placement.core.exact.decomposition.node_relaxation import (
+from placement.core.exact.one_node.node_relaxation import (
     Relaxed,
     cost_unit,
     model_of,
     reduced_costs,
     row_units,
 )
-from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.one_node.node_rows import NodeRows
 
 DEARER = (1e-4, 5e-2)
 """Relative cost above the relaxation of the starts that are tried in turn."""

@@ -13,13 +13,13 @@ import highspy
 import numpy as np
 
 from placement.array_types import BoolArray
-from placement.core.exact.decomposition.node_relaxation import (
+from placement.core.exact.one_node.node_relaxation import (
     Relaxed,
     cost_unit,
     model_of,
     reduced_costs,
 )
-from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.one_node.node_rows import NodeRows
 from placement.core.exact.work_limit import Watch
 
 TOLERANCE = 1e-9
