@@ -190,7 +190,10 @@ HEADER = (
     f"| within {NEAR} of the best | bytes / best: median | most | checked gap: median "
     "| findings |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
 )
-MUST_HEADER = "| brokers x partitions | must | skewed loads (c) | all families |\n|---|---|---|---|"
+MUST_HEADER = (
+    "| brokers x partitions | must | skewed loads (c) | all families |\n"
+    "|---|---|---|---|"
+)
 SKEWED = "c"
 """The family that the figures wanted are stated for."""
 
