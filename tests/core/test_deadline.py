@@ -105,11 +105,12 @@ def test_nothing_is_compiled_shortly_before_a_deadline(
 
 
 @pytest.mark.parametrize(
-    ("seconds", "left", "is_compiled"),
+    ("seconds", "own", "left", "is_compiled"),
     [
-        pytest.param(PLAIN_S + 1, None, True, id="long"),
-        pytest.param(PLAIN_S + 1, 10.0, False, id="long-and-ten-seconds-left"),
-        pytest.param(PLAIN_S - 1, None, False, id="short"),
+        pytest.param(PLAIN_S + 1, 6.0, None, True, id="long"),
+        pytest.param(PLAIN_S + 1, 6.0, 10.0, False, id="long-and-ten-seconds-left"),
+        pytest.param(PLAIN_S + 1, 4.0, None, False, id="many-short-ones"),
+        pytest.param(PLAIN_S - 9, 6.0, None, False, id="short"),
     ],
 )
 @pytest.mark.parametrize("num_items", [FEW_ITEMS, FEW_ITEMS + 1, PLAIN_ITEMS])
@@ -117,13 +118,18 @@ def test_small_clusters_that_take_long_are_compiled_for(
     monkeypatch: pytest.MonkeyPatch,
     num_items: int,
     seconds: float,
+    own: float,
     left: float | None,
     is_compiled: bool,
 ):
     monkeypatch.setattr(compilation, "is_at_hand", lambda _stages: False)
     monkeypatch.setattr(compilation, "is_running", lambda _stages: False)
-    monkeypatch.setattr(compilation, "_plain", PlainWork(seconds=seconds))
+    clock = iter([0.5, 0.5 + own])
+    monkeypatch.setattr(compilation, "thread_time", lambda: next(clock))
+    monkeypatch.setattr(compilation, "_plain", PlainWork(seconds=seconds - own))
     search = Compiling(num_items, NORMAL, is_priced=False, is_on=False)
+    with search.clocked():
+        pass
 
     assert search.begins(is_long=False, left=left) == is_compiled
 

@@ -224,6 +224,7 @@ def test_a_search_that_took_long_is_compiled_and_answers_the_same(
         assert not called
         monkeypatch.setattr(compilation, "_plain", compilation.PlainWork())
         monkeypatch.setattr(compilation, "PLAIN_S", most)
+        monkeypatch.setattr(compilation, "OWN_PLAIN_S", most)
         found.append(solve(spread_out(9, 60), effort=QUICK))
 
     assert called

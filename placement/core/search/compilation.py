@@ -35,6 +35,12 @@ CPU seconds of uncompiled stages of a process after which kernels are compiled.
 Compiling takes 40 s, once per installation. A search that has taken half of that rarely
 ends soon, and later commands use the compiled kernels as well.
 """
+OWN_PLAIN_S = 5.0
+"""
+CPU seconds of these that the search itself must have taken.
+
+Of a process that answers many short questions none should wait for the compiler.
+"""
 COMPILING_S = 90.0
 """Seconds to a deadline below which no kernel is compiled, with time for its use."""
 MANY_ROUNDS = 1000
@@ -101,6 +107,7 @@ class Compiling:
         self._rounds = effort.rounds
         self._stages = stages_of(effort)
         self._worked = 0
+        self._seconds = 0.0
         self.is_on = (
             is_on
             or num_items > PLAIN_ITEMS
@@ -121,7 +128,8 @@ class Compiling:
         if self.is_on:
             return False
         is_worth_it = is_long and max(rounds, self._rounds) >= MANY_ROUNDS
-        is_worth_it = is_worth_it or _plain.seconds > PLAIN_S
+        has_taken_long = self._seconds > OWN_PLAIN_S and _plain.seconds > PLAIN_S
+        is_worth_it = is_worth_it or has_taken_long
         if is_worth_it and left is not None and left < COMPILING_S:
             # The compiler does not look at the deadline.
             is_worth_it = is_at_hand(self._stages)
@@ -140,7 +148,9 @@ class Compiling:
         begun = 0.0 if self.is_on else thread_time()
         yield
         if begun:
-            _plain.seconds += thread_time() - begun
+            taken = thread_time() - begun
+            self._seconds += taken
+            _plain.seconds += taken
 
     def _is_late(self, *, is_long: bool) -> bool:
         """Return whether past or future work makes compiled kernels faster."""
