@@ -37,9 +37,9 @@ ends soon, and later commands use the compiled kernels as well.
 """
 OWN_PLAIN_S = 5.0
 """
-CPU seconds of these that the search itself must have taken.
+CPU seconds of its own uncompiled stages after which a search may compile kernels.
 
-Of a process that answers many short questions none should wait for the compiler.
+In a long-lived process with many short searches, none should wait for the compiler.
 """
 COMPILING_S = 90.0
 """Seconds to a deadline below which no kernel is compiled, with time for its use."""

@@ -1,5 +1,5 @@
 """
-Decomposition by node: an integer program and an exchange search for each node.
+Decomposition by node: each node is solved alone, then roles are assigned to all.
 
-Imports `core.exact.linear`, `core.exact.milp` and `core.exact.cp_sat`.
+Imports `core.exact.one_node` and `core.exact.cp_sat`.
 """

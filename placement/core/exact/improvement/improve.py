@@ -51,11 +51,7 @@ PLACED = 0.5
 TURNS = 0.8
 """Share of the remaining work for places and roles in alternation (0-1)."""
 NEAR = ((1e-4, 2), (1e-5, 3))
-"""
-Relative gaps up to which to search again, and seeds of these searches.
-
-There a cheaper answer is missing, rather than a higher bound.
-"""
+"""Relative gaps up to which to search for a cheaper answer again, and seeds for it."""
 AGAIN = 1.0
 """Further work for each of these searches, as a share of all work."""
 MOST_AGAIN = 4.0

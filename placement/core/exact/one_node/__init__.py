@@ -1,6 +1,6 @@
 """
 Search for the cheapest places in one node: exchanges, enumeration, branch and cut.
 
-`node_search` applies the methods in turn. Imports `core.exact.linear` and
-`core.exact.milp`.
+`node_search` applies the methods in turn. Imports `core.exact.linear`,
+`core.exact.milp` and `core.exact.cp_sat`.
 """

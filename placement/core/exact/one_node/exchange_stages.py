@@ -17,7 +17,7 @@ class Stage(NamedTuple):
         Whether halves are pairs of halves of half as many moves whose changes nearly
         cancel out.
     is_by_rows
-        Whether exchanges have one part per priced row; the halves do not count then.
+        Whether exchanges have one part per priced row, without limits on halves.
     work
         Least remaining work for the stage, in deterministic seconds.
     """

@@ -363,8 +363,8 @@ def _is_smallest(values: FloatArray, most: int) -> BoolArray:
     """
     Return ``(m,)`` whether a value is one of the `most` smallest ones.
 
-    Of equal values, the first ones count: which of them `numpy.argpartition` chooses
-    depends on the instructions of the processor.
+    Ties are broken by index; `numpy.argpartition` breaks them depending on the vector
+    instructions of the processor.
     """
     last = np.partition(values, most - 1)[most - 1]
     is_chosen: BoolArray = values < last

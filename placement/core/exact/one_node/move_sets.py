@@ -77,7 +77,7 @@ def sets_up_to(
     """
     Return ``(m, size)`` sets of up to `size` of some moves, the empty set first.
 
-    Of more than `most` sets of one size, a random sample is returned.
+    `most`: largest number of sets per size; beyond it, a random sample is returned.
     """
     none = len(moves)
     of = np.append(numbers, none)

@@ -89,7 +89,7 @@ class TightRows:
         """
         Return how much slack a tight row may have in a cheaper solution.
 
-        What the other tight rows of a resource leave free, one of them may leave alone.
+        The slack of all tight rows of a resource may be concentrated in one row.
         """
         if self._prices[row] > 0:
             return (cost - self.relaxed + 1) / float(self._prices[row])
