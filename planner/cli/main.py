@@ -18,6 +18,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperOption
 
+from planner.cli import commands
 from planner.cli.common.common_options import Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.help_screen import use_help_screen
@@ -50,14 +51,6 @@ from planner.progress import listening
 # the base of its public `BadParameter` is the usage error of either.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
-app = typer.Typer(
-    name="kafka-planner",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
@@ -67,7 +60,6 @@ def _print_version(is_wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     *,
     _version: Annotated[
@@ -207,11 +199,17 @@ def _parse_strictly(command: Any) -> None:  # noqa: ANN401 - a Click command
 
 
 @cache
-def build_command() -> Any:  # noqa: ANN401 - a Click command
-    """Return the whole command tree; made once, since Typer registers for good."""
-    from planner.cli import commands
-
-    commands.register(app)
+def build_command(only: str | None = None) -> Any:  # noqa: ANN401 - a Click command
+    """Return the tree of all commands, or of the only one or group that is run."""
+    app = typer.Typer(
+        name="kafka-planner",
+        no_args_is_help=True,
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_root)
+    commands.register(app, only)
     command = typer.main.get_command(app)
     _add_common_options(command)
     _name_environment_variables(command)
@@ -308,12 +306,17 @@ def _machine_failure(error: Exception) -> str | None:
     return machine_failure(error)
 
 
+def _named(arguments: list[str]) -> str | None:
+    """Return the command or group that the arguments begin with, if there is one."""
+    return arguments[0] if arguments and arguments[0] in commands.NAMES else None
+
+
 def _run_once(arguments: list[str], *, as_json: bool) -> int:
     if not (as_json or is_flag_given("quiet", arguments, os.environ)):
         _note_unknown_variables()
     try:
         with _shown(arguments, as_json=as_json):
-            outcome = build_command().main(
+            outcome = build_command(_named(arguments)).main(
                 args=arguments, prog_name="kafka-planner", standalone_mode=False
             )
     except UsageError as error:

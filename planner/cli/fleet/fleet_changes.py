@@ -162,8 +162,3 @@ def print_drift(rows: list[dict[str, Any]]) -> None:
         for row in rows[:MOST_ROWS]
     ]
     print_columns(head, lines)
-
-
-def add_to(fleet_app: typer.Typer) -> None:
-    """Add `changes` to the commands of `fleet`."""
-    fleet_app.command("changes", rich_help_panel="Report")(changes)

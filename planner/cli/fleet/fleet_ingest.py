@@ -7,7 +7,6 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import print_json
 from planner.cli.common.spark_options import Conf, Master, session_of
 from planner.cli.fleet.fleet_lines import print_wrapped
@@ -102,8 +101,3 @@ def _print_rejects(done: "Ingested", output: str, *, is_table: bool) -> None:
     rest = done.rejects - len(first)
     more = f"and {rest:,} more; " if rest else ""
     typer.echo(f"{more}all reasons: {place}")
-
-
-def add_to(fleet_app: typer.Typer) -> None:
-    """Add `ingest` to the commands of `fleet`."""
-    fleet_app.command("ingest", rich_help_panel=STORE)(ingest)

@@ -201,8 +201,3 @@ def facts_of_row(row: dict[str, Any]) -> ClusterFacts:
         least_bytes=row["min_bytes_to_balance"],
         more=["no room for N-1"] if is_tight else [],
     )
-
-
-def add_to(fleet_app: typer.Typer) -> None:
-    """Add `overview` to the commands of `fleet`."""
-    fleet_app.command("overview", rich_help_panel="Report")(overview)

@@ -204,8 +204,3 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
         bytes_text(row["moved_bytes"]) if has_plan else "-",
         bytes_text(row["bytes_lower_bound"]) if has_plan else "-",
     )
-
-
-def add_to(fleet_app: typer.Typer) -> None:
-    """Add `plan` to the commands of `fleet`."""
-    fleet_app.command("plan", rich_help_panel="Score and plan")(plan)

@@ -106,8 +106,3 @@ def _place(row: dict[str, Any]) -> str:
 def days_text(row: dict[str, Any], name: str) -> str:
     """Return days of a row with their interval: ``12 d (9-20)``."""
     return interval_text(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
-
-
-def add_to(fleet_app: typer.Typer) -> None:
-    """Add `trends` to the commands of `fleet`."""
-    fleet_app.command("trends", rich_help_panel="Report")(trends)

@@ -14,7 +14,6 @@ from planner.cli.common.common_options import (
     Quiet,
 )
 from planner.cli.common.fractions import fraction
-from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.shared_options import gathered, gatherer_with
 from planner.text.format import counted
@@ -278,8 +277,3 @@ def _print_result(
             counted(count, what.removesuffix("s")) for what, count in counts.items()
         )
         print_words(f"wrote {output}: {counts_text}")
-
-
-def add_to(snapshot_app: typer.Typer) -> None:
-    """Add `import` to the commands of `snapshot`."""
-    snapshot_app.command("import", rich_help_panel=TAKE)(import_files)

@@ -4,8 +4,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from planner.cli.common.common_options import (
     AllowPartial,
     BootstrapServer,
@@ -18,7 +16,6 @@ from planner.cli.common.common_options import (
     SnapshotOutput,
     Timeout,
 )
-from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -113,8 +110,3 @@ def _sentence(summary: dict[str, Any]) -> str:
         f"{summary['brokers']} brokers, {summary['topics']} topics, "
         f"{summary['partitions']} partitions; {estimate or 'no rates'}"
     )
-
-
-def add_to(snapshot_app: typer.Typer) -> None:
-    """Add `live` to the commands of `snapshot`."""
-    snapshot_app.command("live", rich_help_panel=TAKE)(live)

@@ -13,7 +13,6 @@ from planner.cli.common.common_options import (
     SnapshotOutput,
 )
 from planner.cli.common.fractions import fraction
-from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -192,8 +191,3 @@ def _words(document: dict[str, Any]) -> list[str]:
         f"{document['replicas']:,} replicas"
     )
     return [*wrapped(sentence), *command_lines("Next", document["command"])]
-
-
-def add_to(snapshot_app: typer.Typer) -> None:
-    """Add `synth` to the commands of `snapshot`."""
-    snapshot_app.command("synth", rich_help_panel=TAKE)(synth)
