@@ -134,7 +134,7 @@ QUICK = Effort(
 NORMAL = Effort(
     steps_per_item=6,
     rounds=200,
-    more_rounds=14_200,
+    more_rounds=17_000,
     slack=20.0,
     gap=0.001,
     milp_cells=240,
@@ -201,8 +201,6 @@ FEW_PRICED = 1500
 """Number of items up to which `more_rounds` is 0 if moves have a price."""
 MORE_FREE = 600
 """Limit of `more_rounds` for few items and free moves: uncompiled, 10 ms a round."""
-FEWER_ROUNDS_ITEMS = 10_000
-"""Number of items above which three fifths of `more_rounds` is the limit."""
 LARGE_PROBLEM = 100_000
 """Number of items above which a ruin round takes a millisecond and saves little."""
 TURN = 1000
@@ -232,6 +230,6 @@ def most_rounds(effort: Effort, num_items: int, price_per_move: int) -> int:
     most = effort.more_rounds
     if num_items <= FEW_PRICED:
         most = 0 if price_per_move else min(most, MORE_FREE)
-    elif not price_per_move and num_items > FEWER_ROUNDS_ITEMS:
-        most = most * 3 // 5 if num_items <= LARGE_PROBLEM else 0
+    elif not price_per_move and num_items > LARGE_PROBLEM:
+        most = 0
     return max(effort.rounds, most)

@@ -81,6 +81,8 @@ FEW = 32
 """Ratio of bins tried to bins that gain from which a round counts as fruitless."""
 PARTS = 1024
 """Number of steps between none and all of the slack."""
+DEAR = 1e6
+"""Factor of the price of any move at which differences of cost hardly count."""
 NO_LIMIT = 1 << 62
 """Cost that no arrangement reaches."""
 TRIM_SWEEPS = 3
@@ -352,11 +354,13 @@ def shake(
             cost += slack * draw(m, PARTS) // PARTS * draw(m, PARTS) // PARTS
         start_log(m)
         ruin(m, moved, num_moved)
-        # Vary the price of a move from a tenth to ten times the usual price.
-        m.floats[BASE_PRICE] = usual * (0.1, 0.3, 1.0, 3.0, 10.0)[draw(m, 5)]
+        # Two rounds in five ignore costs: a few steps by gain alone succeed more
+        # often, and the trim lowers the cost. Near the optimum costs matter more.
+        m.floats[BASE_PRICE] = usual * (0.1, 1.0, 10.0, DEAR, DEAR)[draw(m, 5)]
         # Out of band a dearer answer counts as well, if it is nearer.
         max_cost = NO_LIMIT if before > 0.0 else cost
-        balance(m, 8 + 4 * m.ints[LOGGED], scan, 0, 1, max_cost)
+        # Successful rounds take two steps; the others would take all there are.
+        balance(m, 3 + 2 * m.ints[LOGGED], scan, 0, 1, max_cost)
         trim_logged(m, scan)
         after = total_penalty(m)
         is_kept = after <= before and (m.ints[COST] < cost or after < before)
@@ -375,8 +379,8 @@ def ruin(m: Memory, moved: list[int], num_moved: int) -> None:
     """Return a few moved items home that share the old or new bin of one of them."""
     seed = moved[draw(m, num_moved)]
     home, now = home_of(m, seed), bin_of(m, seed)
-    # Prefer few items: such rounds are fast and succeed as often.
-    wanted = 1 + draw(m, 1 + draw(m, 8))
+    # Rounds with more than four items take longer, and hardly ever succeed.
+    wanted = 1 + draw(m, 1 + draw(m, 4))
     first = draw(m, num_moved)
     for step in range(num_moved):
         item = moved[(first + step) % num_moved]
