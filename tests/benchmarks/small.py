@@ -155,7 +155,7 @@ class Must:
         said = [f"{self.seconds:g} s"]
         said += [f"{self.proven:.0%} proven"] if self.proven else []
         said += [f"{self.near:.0%} near"] if self.near else []
-        said += [f"gap {self.gap:.0%}"] if self.gap < float("inf") else []
+        said += [f"gap {100 * self.gap:g}%"] if self.gap < float("inf") else []
         return ", ".join(said)
 
 
