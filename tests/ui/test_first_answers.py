@@ -44,7 +44,19 @@ def session(snapshot, gated):
 
 @pytest.fixture
 def client(session, tmp_path):
-    app = UiApp(session, "snap.json", tmp_path).guarded(TOKEN, PORT)
+    return client_of(session, tmp_path)
+
+
+@pytest.fixture
+def patient_client(snapshot, tmp_path):
+    """Return a client of a session that waits for its figures until they are there."""
+    session = Session(snapshot, PlanWork(snapshot, patient), wait_s=None)
+    yield client_of(session, tmp_path)
+    session.close()
+
+
+def client_of(session, folder):
+    app = UiApp(session, "snap.json", folder).guarded(TOKEN, PORT)
     return TestClient(app, base_url=f"http://127.0.0.1:{PORT}")
 
 
@@ -236,12 +248,13 @@ def test_of_clicks_without_an_answer_only_the_last_state_is_computed(client, gat
 
 
 def test_of_clicks_without_an_answer_only_the_impossible_ones_are_refused(
-    client, gated
+    patient_client,
 ):
-    gated.gate.set()
     before = '[{"lose-broker": "4"}, {"lose-broker": "99"}]'
 
-    text = get(client, "change", steps="[]", before=before, **{"lose-broker": "3"}).text
+    text = get(
+        patient_client, "change", steps="[]", before=before, **{"lose-broker": "3"}
+    ).text
 
     assert "there must be such a broker" in html.unescape(text)
     assert text.count('<span class="step">') == 2
