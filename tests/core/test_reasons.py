@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ortools.sat.python import cp_model
 
 from placement.core.exact.model_scaling import Found, fits_rules
 from placement.core.exact.work_limit import ExactWork
@@ -95,6 +96,21 @@ def test_what_plays_no_part_is_left_out():
     kinds = infeasible_kinds(problem)
 
     assert kinds == {Kind("capacity", "load"), Kind("cap", "moves")}
+
+
+def test_a_variable_of_the_solver_in_place_of_a_rule_names_every_rule(monkeypatch):
+    problem = make_problem(
+        [[0]] * 3, num_bins=2, weight=[8, 5, 4], capacity=[4, 20], racks=[0, 1],
+        max_moves=1,
+    )  # fmt: skip
+    named = "sufficient_assumptions_for_infeasibility"
+
+    monkeypatch.setattr(cp_model.CpSolver, named, lambda _: [10**6])
+
+    kinds = infeasible_kinds(problem)
+
+    limits = {Kind("capacity", "load"), Kind("cap", "moves")}
+    assert kinds == limits | {Kind("spread", "rack")}
 
 
 def test_what_must_move_and_may_not_needs_no_rule_of_a_kind():

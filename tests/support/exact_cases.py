@@ -114,10 +114,21 @@ def longer_lists(number: int, effort: str) -> str:
 
 def shorter_lists(number: int, effort: str) -> str:
     """
-    Plan a lower replication factor, which chooses copies one by one.
+    Plan a lower replication factor.
 
     Each list is one that the rules allow, and no bound is above what is possible.
     """
+    return _shorter_lists(number, effort)[0]
+
+
+def nearer_drops(number: int, effort: str) -> set[str]:
+    """Return the distances in which other copies to drop are nearer to the bands."""
+    found = _shorter_lists(number, effort)[1]
+    return set(found) & {"distance", "sum"}
+
+
+def _shorter_lists(number: int, effort: str) -> tuple[str, list[str]]:
+    """Return the status of a lower replication factor, and what could be better."""
     rng = np.random.default_rng(number)
     now = int(rng.integers(2, 4))
     state = drawn_cluster(rng, factor=now)
@@ -130,12 +141,12 @@ def shorter_lists(number: int, effort: str) -> str:
         assert placed.solution.status is not Status.INFEASIBLE or not (
             exact.can_be_kept()
         )
-        return str(placed.solution.status)
+        return str(placed.solution.status), []
     worth = exact.worth(chosen_of(lists, replica_lists(placed.reassignment.after())))
     assert worth.is_kept
     assert (worth.cost, worth.moves) == (0, 0)
     _check_bounds(exact, worth, placed)
-    return str(placed.solution.status)
+    return str(placed.solution.status), list(exact.betters(worth))
 
 
 def new_partitions(number: int, effort: str) -> str:

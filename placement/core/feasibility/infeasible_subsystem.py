@@ -102,6 +102,10 @@ def infeasible_kinds(
     if status != cp_model.INFEASIBLE:
         return None
     used = set(model.solver.sufficient_assumptions_for_infeasibility())
+    if used - {literal.index for literal in model.literals.values()}:
+        # CP-SAT may name a variable of its own in place of a literal
+        # (google/or-tools#5141): all rules together are infeasible in any case.
+        return frozenset(model.literals)
     return frozenset(
         kind for kind, literal in model.literals.items() if literal.index in used
     )

@@ -18,7 +18,7 @@ from placement.core.model.problem import Limits
 from placement.model.load import WeightArray
 from placement.operations.steps.load_options import Options, worth_of
 
-PARTS = 10.0**7
+PARTS = 10.0**9
 """Integer units of a load of one target, unless loads are very many targets."""
 LARGEST = 2.0**44
 """Most integer units of any load, far within the 64 bits that CP-SAT adds up in."""
@@ -44,10 +44,7 @@ def nearest_choice(
     ``(G,)`` options; `known` if nothing better is found within the work limit.
     """
     found = _ChoiceModel(options, load, limits, known).solved()
-    if len(found) != len(known):
-        return known
-    before, after = (worth_of(options, load, limits, one) for one in (known, found))
-    return found if after < before else known
+    return min([known, *found], key=lambda one: worth_of(options, load, limits, one))
 
 
 class _Row(NamedTuple):
@@ -98,9 +95,12 @@ class _ChoiceModel:
             self._model.add_exactly_one(self._takes[span])
         self._hint(np.isin(np.arange(len(self._takes)), known))
         self._outside: list[cp_model.IntVar] = []
+        self._roundings: list[int] = []
         rows = [*_rows(options, load, limits, known)]
         extents = [row.extent / row.target for row in rows if row.target > 0]
         parts = min(PARTS, LARGEST / max(extents, default=1.0))
+        constant = _constant(options, load, limits)
+        self._least = int(min(constant * parts, LARGEST))
         for row in rows:
             self._add_capacity(row)
             if row.target > 0:
@@ -127,34 +127,48 @@ class _ChoiceModel:
         self._model.add(outside >= total - round((row.upper - row.fixed) / unit))
         self._model.add(outside >= round((row.lower - row.fixed) / unit) - total)
         self._outside.append(outside)
+        self._roundings.append(1 + int(np.count_nonzero(row.change)))
 
     def _hint(self, values: BoolArray) -> None:
         self._model.clear_hints()  # type: ignore[no-untyped-call]
         for takes, value in zip(self._takes, values.tolist(), strict=True):
             self._model.add_hint(takes, value)
 
-    def solved(self) -> RowArray:
-        """Return the choice after every level, each limited by those before."""
-        most = self._model.new_int_var(0, int(2 * LARGEST), "")
+    def solved(self) -> list[RowArray]:
+        """Return the choice after each level, which is limited by those before."""
+        most = self._model.new_int_var(
+            min(self._least, int(LARGEST)), int(2 * LARGEST), ""
+        )
         for outside in self._outside:
             self._model.add(most >= outside)
         starts = np.repeat(self._options.start[:-1], np.diff(self._options.start))
         position = (np.arange(len(self._takes)) - starts).tolist()
-        found: RowArray = np.zeros(0, dtype=np.int64)
-        for level in (
-            most,
-            cp_model.LinearExpr.sum(self._outside),
-            cp_model.LinearExpr.weighted_sum(self._takes, position),
+        found: list[RowArray] = []
+        # As good a choice may be rounded to so much more.
+        for level, slack in (
+            (most, max(self._roundings, default=0)),
+            (cp_model.LinearExpr.sum(self._outside), sum(self._roundings)),
+            (cp_model.LinearExpr.weighted_sum(self._takes, position), 0),
         ):
             self._model.minimize(level)
             solver = limited_solver(WORK)
             if solver.solve(self._model) not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
                 break
             values = np.array([solver.boolean_value(takes) for takes in self._takes])
-            found = np.nonzero(values)[0].astype(np.int64)
-            self._model.add(level <= solver.value(level))
+            found.append(np.nonzero(values)[0].astype(np.int64))
+            self._model.add(level <= solver.value(level) + slack)
             self._hint(values)
         return found
+
+
+def _constant(options: Options, load: WeightArray, limits: Limits) -> float:
+    """Return the largest distance from a band of a load that no option changes."""
+    changed = np.zeros(load.shape, dtype=np.bool_)
+    np.logical_or.at(changed, options.broker_idx, options.change != 0)
+    stays = (limits.target > 0) & ~changed
+    unit = np.where(stays, limits.target, 1.0)
+    outside = np.maximum(load - limits.upper, limits.lower - load).clip(min=0) / unit
+    return float(outside[stays].max(initial=0.0))
 
 
 def _rows(

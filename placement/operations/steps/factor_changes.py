@@ -8,17 +8,23 @@ from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.core.model.problem import Limits
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft
-from placement.model.cluster import ABSENT
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import (
+    Weights,
     broker_loads,
     first_true,
     preferred_leaders,
     weigh,
 )
 from placement.model.reassignment import Reassignment, unchanged
+from placement.operations.steps.load_options import Worth
 from placement.operations.steps.multiple_choice import limits_of
 from placement.operations.steps.replica_drops import ReplicaDrops, can_lead
+from placement.operations.steps.shorter_lists import ShorterLists
 from placement.rules.hard_levels import hard_capacities
+
+MOST_CHOICES = 4
+"""Number of times that a small cluster chooses, each time by the bands of before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,12 +61,10 @@ def resize(draft: Draft, wanted: RowArray) -> Resized:
     state = draft.state
     now = state.num_replicas
     dropping = ReplicaDrops(draft, np.maximum(now - wanted, 0))
-    dropped = dropping.run(_bands_after(draft, wanted))
-    kept = _in_order(draft, dropped)
+    kept = _without_surplus(draft, dropping, wanted)
     while (too_much := _led_beyond_capacity(draft, kept)).any():
         kept = _in_order(draft, dropping.restore(too_much))
-    of, brokers = _missing(kept, np.maximum(wanted - now, 0))
-    lists = kept.grown(of, brokers)
+    lists = _filled(kept, wanted - now)
     short = wanted - np.diff(lists.start)
     return Resized(
         lists=lists,
@@ -72,23 +76,52 @@ def resize(draft: Draft, wanted: RowArray) -> Resized:
     )
 
 
-def _bands_after(draft: Draft, wanted: RowArray) -> tuple[Limits, Draft]:
+def _without_surplus(
+    draft: Draft, dropping: ReplicaDrops, wanted: RowArray
+) -> Reassignment:
     """
-    Return the bands for the wanted factors, and a draft with these factors.
+    Return the lists without the replicas to drop.
 
-    Bands depend on the number of copies, not on the brokers that hold them.
+    Bands are as wide as the heaviest replica of a broker, and so depend on what is
+    dropped: a small cluster chooses again by the bands of its choice, until it stays,
+    and keeps the choice that is nearest to its own bands.
     """
-    state = draft.state
-    surplus = np.maximum(state.num_replicas - wanted, 0)
-    last = state.replicas.start[1:] - surplus
-    rows = np.arange(len(state.replicas))
-    plain = unchanged(state).without(rows >= last[state.replicas.partition_idx])
-    plain = plain.grown(*_missing(plain, np.maximum(wanted - state.num_replicas, 0)))
-    after = plain.after()
+    more = wanted - draft.state.num_replicas
+    lists = unchanged(draft.state).without(_last_ones(draft.state, -more))
+    bands = _bands_of(draft, _filled(lists, more))
+    found: list[tuple[Worth, ShorterLists]] = []
+    for _ in range(MOST_CHOICES):
+        lists = _in_order(draft, dropping.run(*bands))
+        if not dropping.is_exact:
+            return lists
+        bands = _bands_of(draft, _filled(lists, more))
+        found.append((dropping.worth(*bands), dropping.lists))
+        if not found[-1][0].largest or found[-1][0] in [one for one, _ in found[:-1]]:
+            break
+    dropping.lists = min(found, key=lambda one: one[0])[1]
+    return _in_order(draft, dropping.dropped)
+
+
+def _bands_of(draft: Draft, lists: Reassignment) -> tuple[Limits, Weights]:
+    """Return the bands and the weights of replicas with other lists."""
+    after = lists.after()
     same = replace(draft, state=after, weights=weigh(after))
     limits = limits_of(same)
     draft.notes = same.notes
-    return limits, same
+    return limits, same.weights
+
+
+def _last_ones(state: ClusterState, count: RowArray) -> BoolArray:
+    """Return ``(R,)`` true for so many replicas at the end of each list."""
+    first = state.replicas.start[1:] - np.maximum(count, 0)
+    rows = np.arange(len(state.replicas))
+    last: BoolArray = rows >= first[state.replicas.partition_idx]
+    return last
+
+
+def _filled(lists: Reassignment, more: RowArray) -> Reassignment:
+    """Return lists with so many more copies, on placeholder brokers."""
+    return lists.grown(*_missing(lists, np.maximum(more, 0)))
 
 
 def _missing(lists: Reassignment, count: RowArray) -> tuple[RowArray, IndexArray]:

@@ -68,4 +68,4 @@ def worth_of(
     excess = ((after - limits.capacity) / unit).clip(min=0).sum()
     later = int((chosen - options.start[:-1]).sum())
     largest, total = float(outside.max(initial=0.0)), float(outside.sum())
-    return Worth(round(float(excess), 9), round(largest, 9), round(total, 7), later)
+    return Worth(round(float(excess), 9), round(largest, 7), round(total, 7), later)

@@ -37,7 +37,7 @@ OVER = 1e6
 LEAST_GAIN = 1e-12
 """Gains below this value are rounding."""
 MOST_SWEEPS = 10
-MOST_OPTIONS = 600
+MOST_OPTIONS = 1000
 """Maximum number of options for which an exact model looks for a nearer choice."""
 FEW = 2000
 """Maximum number of partitions that choose one by one, by the latest loads."""
@@ -105,14 +105,18 @@ def choose_nearest(
     for `choose`; `draft` has the settings.
     """
     chosen = choose(options, load, limits)
-    is_small = len(options.change_start) <= MOST_OPTIONS
-    if draft.settings.effort == "quick" or not is_small:
+    if not is_exact(draft, len(options.change_start) - 1):
         return chosen
     if not worth_of(options, load, limits, chosen).largest:
         return chosen
     from placement.operations.steps.exact_choice import nearest_choice
 
     return nearest_choice(options, load, limits, chosen)
+
+
+def is_exact(draft: Draft, num_options: int) -> bool:
+    """Return whether an exact model chooses among so many options."""
+    return draft.settings.effort != "quick" and num_options <= MOST_OPTIONS
 
 
 class _Chooser:

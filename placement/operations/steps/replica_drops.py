@@ -9,214 +9,242 @@ from placement.core.model.problem import Limits
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft
 from placement.model.cluster import ABSENT, sum_rows
+from placement.model.columns import starts_of
 from placement.model.load import (
+    WeightArray,
     Weights,
     broker_loads,
     first_live_replica,
     first_true,
     preferred_leaders,
 )
-from placement.operations.steps.load_options import Options
-from placement.operations.steps.multiple_choice import choose_nearest
+from placement.operations.steps.load_options import Options, Worth, worth_of
+from placement.operations.steps.multiple_choice import choose_nearest, is_exact
+from placement.operations.steps.shorter_lists import ShorterLists, whole_lists
 from placement.rules.pinning import kept_leaders
 
+MOST_LISTS = 10_000
+"""Maximum number of shorter lists that are made before each partition chooses one."""
 NEEDED = "what is left is the last in sync, or the last to lead"
-
-
 SERVING = "without those in its fullest rack too few would be in sync"
-
-
 FULL = "the broker that would lead then may not carry so much"
 
 
 class ReplicaDrops:
     """
-    Drop replicas, one per partition and round, until no partition has too many.
+    Drop replicas until no partition has too many.
 
     Offline replicas are dropped first, then those in the rack that holds most; those
-    out of sync before those in sync. The bands choose among equals. Always kept are the
-    last replica in sync, the last one of these that may lead, eligible leaders while
-    the ISR is too small, and as many replicas in sync as min.insync.replicas requires,
-    as far as they exist. If all replicas kept in sync are in the fullest rack, the list
-    stays longer, because its racks would otherwise be uneven.
+    out of sync before those in sync. The bands choose among all sets of replicas that
+    may go so, one after the other; among the next ones of each partition where these
+    sets are very many. Always kept are the last replica in sync, the last one of these
+    that may lead, eligible leaders while the ISR is too small, and as many replicas in
+    sync as min.insync.replicas requires, as far as they exist. If all replicas kept in
+    sync are in the fullest rack, the list stays longer, because its racks would
+    otherwise be uneven.
     """
 
     def __init__(self, draft: Draft, surplus: RowArray) -> None:
-        replicas = draft.state.replicas
-        self.draft, self.surplus = draft, surplus.copy()
-        self.start, self.of = replicas.start, replicas.partition_idx
-        self.dropped = np.zeros(len(replicas), dtype=np.bool_)
-        self.rack = draft.state.brokers.rack_idx[replicas.broker_idx]
+        state, replicas = draft.state, draft.state.replicas
+        self.draft, self.whole = draft, whole_lists(state, surplus)
+        self.lists, self.is_exact = self.whole, False
+        self.rack = state.brokers.rack_idx[replicas.broker_idx]
         self.is_kept_back = np.zeros(len(surplus), dtype=np.bool_)
-        state = draft.state
         self.is_live = ~state.is_offline
         self.serves = replicas.is_in_sync & self.is_live
         wanted = state.num_replicas - surplus
-        least = state.topics.min_insync_replicas[state.partitions.topic_idx]
-        self.least_serving = np.minimum(least, wanted)
+        self.min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx]
+        self.least_serving = np.minimum(self.min_isr, wanted)
         given_way = {*draft.settings.lifted, *draft.settings.soft}
         self.is_rack_kept = "rack" not in given_way
         self.is_kept = _kept(draft, wanted)
         # A present leader may remain the leader on any broker.
         self.leads = draft.leads[replicas.broker_idx]
-        first = first_live_replica(draft.state)
-        self.leads[first[first != ABSENT]] = True
+        self.led = first_live_replica(state)
+        self.leads[self.led[self.led != ABSENT]] = True
 
-    def run(self, after: tuple[Limits, Draft]) -> BoolArray:
-        """Return ``(R,)`` true for the replicas to drop."""
-        limits, draft = after
+    @property
+    def dropped(self) -> BoolArray:
+        """``(R,)`` true for the replicas to drop."""
+        found = np.zeros(len(self.rack), dtype=np.bool_)
+        found[self.lists.row[self.lists.is_dropped]] = True
+        return found
+
+    def run(self, limits: Limits, weights: Weights) -> BoolArray:
+        """
+        Return ``(R,)`` true for the replicas to drop.
+
+        Parameters
+        ----------
+        limits
+            Bands and capacities of the brokers after the change.
+        weights
+            Weights of the replicas after the change.
+        """
+        load, weights = self._loads(weights)
+        lists = self.whole
+
+        def one_each(lists: ShorterLists) -> ShorterLists:
+            if len(lists) == len(self.whole):
+                return lists
+            options = self._options(lists, weights)
+            return lists.take(choose_nearest(self.draft, options, load, limits))
+
+        while (candidates := self._candidates(lists)).any():
+            lists = lists.without_one(self._in_order(lists, candidates))
+            if len(lists) > MOST_LISTS:
+                lists = one_each(lists)
+        self.is_exact = is_exact(self.draft, len(lists))
+        self.lists = one_each(lists)
+        return self.dropped
+
+    def worth(self, limits: Limits, weights: Weights) -> Worth:
+        """Return the worth of the choice by other bands; parameters as for `run`."""
+        load, weights = self._loads(weights)
+        options = self._options(self.lists, weights)
+        return worth_of(options, load, limits, np.arange(len(self.lists)))
+
+    def _loads(self, weights: Weights) -> tuple[WeightArray, Weights]:
+        """Return the loads of the brokers with nothing dropped, and what they count."""
+        # Present replicas weigh what they take now; leaders what they take then.
+        weights = replace(weights, own=self.draft.weights.own)
         state = self.draft.state
-        # Replica weights are those before the change, leader weights those after it.
-        weights = replace(draft.weights, own=self.draft.weights.own)
-        load = broker_loads(state, weights, preferred_leaders(state))
-        while True:
-            rows = np.nonzero(self._candidates())[0]
-            if not len(rows):
-                return self.dropped
-            # The last replica of a list goes first, its leader last.
-            leads = np.equal(self._leading()[self.of[rows]], rows)
-            rows = rows[np.lexsort((-rows, leads, self.of[rows]))]
-            options = self._options(rows, weights)
-            chosen = choose_nearest(self.draft, options, load, limits)
-            self._drop(rows[chosen])
-            for option in chosen:
-                span = slice(*options.change_start[option : option + 2])
-                np.add.at(load, options.broker_idx[span], options.change[span])
+        return broker_loads(state, weights, preferred_leaders(state)), weights
 
     def restore(self, partitions: BoolArray) -> BoolArray:
         """Restore dropped replicas of some partitions; return those still dropped."""
-        rows = partitions[self.of] & self.dropped
-        self.surplus += sum_rows(rows, self.start)
-        self.dropped[rows] = False
+        keeps = partitions[self.lists.partition]
+        own = np.where(keeps, self.whole.surplus, self.lists.surplus)
+        gone = self.lists.is_dropped & ~keeps[self.lists.list_idx]
+        self.lists = replace(self.lists, is_dropped=gone, surplus=own)
         self.is_kept_back |= partitions
         return self.dropped
 
-    def _drop(self, rows: RowArray) -> None:
-        self.dropped[rows] = True
-        self.surplus[self.of[rows]] -= 1
+    def _in_order(self, lists: ShorterLists, chosen: BoolArray) -> RowArray:
+        """Return chosen replicas: the last of a list goes first, its leader last."""
+        at, of = np.nonzero(chosen)[0], lists.list_idx
+        leads = np.equal(self._leading(lists)[of[at]], lists.row[at])
+        return at[np.lexsort((-at, leads, of[at]))]
 
-    def _leading(self) -> RowArray:
-        """Return ``(P,)`` the first live replica that is kept."""
-        return first_true(self.is_live & ~self.dropped, self.start)
-
-    def _candidates(self) -> BoolArray:
-        """Return ``(R,)`` true for the replicas of highest priority to drop next."""
-        state = self.draft.state
-        free = ~self.dropped & (self.surplus > 0)[self.of] & ~self._is_needed()
+    def _candidates(self, lists: ShorterLists) -> BoolArray:
+        """Return ``(N,)`` true for the replicas of highest priority to drop next."""
+        of, row = lists.list_idx, lists.row
+        is_serving = self._is_serving(lists)
+        free = ~lists.is_dropped & (lists.surplus > 0)[of] & ~self._is_needed(lists)
         if not self.is_rack_kept:
-            free &= ~self._is_serving()
-        free = self._preferred(free, ~self.is_live)
-        together = self._in_rack()
-        most = np.zeros(len(self.surplus), dtype=np.int64)
-        np.maximum.at(most, self.of[free], together[free])
-        free &= (together == most[self.of]) & ~self._is_serving()
-        return self._preferred(free, ~state.replicas.is_in_sync)
+            free &= ~is_serving
+        free = _preferred(lists, free, ~self.is_live[row])
+        together = self._in_rack(lists)
+        most = np.zeros(len(lists), dtype=np.int64)
+        np.maximum.at(most, of[free], together[free])
+        free &= (together == most[of]) & ~is_serving
+        return _preferred(lists, free, ~self.draft.state.replicas.is_in_sync[row])
 
-    def _preferred(self, free: BoolArray, wanted: BoolArray) -> BoolArray:
-        """Return the wanted candidates; all candidates of partitions that have none."""
-        has = first_true(free & wanted, self.start) != ABSENT
-        found: BoolArray = free & (wanted | ~has[self.of])
-        return found
-
-    def _is_needed(self) -> BoolArray:
-        """Return ``(R,)`` true for replicas to keep: last in sync, or last to lead."""
-        state = self.draft.state
-        replicas = state.replicas
-        in_sync = replicas.is_in_sync & ~self.dropped
-        is_last = self._is_last(in_sync)
-        successors = in_sync & self.leads
+    def _is_needed(self, lists: ShorterLists) -> BoolArray:
+        """Return ``(N,)`` true for replicas to keep: last in sync, or last to lead."""
+        replicas = self.draft.state.replicas
+        of, row, kept = lists.list_idx, lists.row, ~lists.is_dropped
+        in_sync, leads = replicas.is_in_sync[row] & kept, self.leads[row]
+        successors = in_sync & leads
         # If no replica in sync may lead, the present leader remains.
-        is_out = sum_rows(successors, self.start) == 0
-        is_last |= self._is_last(
-            successors | (is_out[self.of] & self.leads & ~self.dropped)
-        )
-        least = state.topics.min_insync_replicas[state.partitions.topic_idx]
-        is_small = sum_rows(replicas.is_in_sync, self.start) < least
-        needed: BoolArray = is_last | (replicas.is_eligible & is_small[self.of])
-        return needed | self.is_kept
+        is_out = ~lists.any_of(successors)
+        is_last = _is_last(lists, in_sync)
+        is_last |= _is_last(lists, successors | (is_out[of] & leads & kept))
+        # The ISR of today: whoever leaves it here changes nothing of that.
+        isr = sum_rows(replicas.is_in_sync[row], lists.start)
+        is_small = isr < self.min_isr[lists.partition]
+        needed: BoolArray = is_last | (replicas.is_eligible[row] & is_small[of])
+        return needed | self.is_kept[row]
 
-    def _is_serving(self) -> BoolArray:
-        """Return ``(R,)`` true for replicas in sync that the min ISR requires."""
-        kept = self.serves & ~self.dropped
-        is_least = sum_rows(kept, self.start) <= self.least_serving
-        serving: BoolArray = kept & is_least[self.of]
+    def _is_serving(self, lists: ShorterLists) -> BoolArray:
+        """Return ``(N,)`` true for replicas in sync that the min ISR requires."""
+        kept = self.serves[lists.row] & ~lists.is_dropped
+        count = sum_rows(kept, lists.start)
+        is_least = count <= self.least_serving[lists.partition]
+        serving: BoolArray = kept & is_least[lists.list_idx]
         return serving
 
-    def _is_last(self, chosen: BoolArray) -> BoolArray:
-        """Return ``(R,)`` true for the only chosen replica of a partition."""
-        found: BoolArray = chosen & (sum_rows(chosen, self.start) == 1)[self.of]
-        return found
-
-    def _in_rack(self) -> RowArray:
-        """Return ``(R,)`` number of undropped replicas of the partition in the rack."""
-        key = self.of.astype(np.int64) * self.draft.state.num_racks + self.rack
+    def _in_rack(self, lists: ShorterLists) -> RowArray:
+        """Return ``(N,)`` number of undropped replicas of the list in the rack."""
+        key = lists.list_idx * self.draft.state.num_racks + self.rack[lists.row]
+        kept = ~lists.is_dropped
         _, position, counts = np.unique(
-            key[~self.dropped], return_inverse=True, return_counts=True
+            key[kept], return_inverse=True, return_counts=True
         )
         found = np.zeros(len(key), dtype=np.int64)
-        found[~self.dropped] = counts[position]
+        found[kept] = counts[position]
         return found
 
-    def _options(self, rows: RowArray, weights: Weights) -> Options:
-        """Return the load changes by dropping each row, the next leader included."""
-        replicas, of = self.draft.state.replicas, self.of[rows]
-        change = -weights.replica[of]
+    def _leading(self, lists: ShorterLists) -> RowArray:
+        """Return ``(K,)`` row of the replica that leads each list, or `ABSENT`."""
+        kept, led = ~lists.is_dropped, self.led[lists.partition]
+        live = lists.first(kept & self.is_live[lists.row])
+        successor = lists.first(kept & can_lead(self.draft)[lists.row])
+        successor = np.where(successor == ABSENT, live, successor)
+        return np.where(np.equal(live, led), led, successor)
+
+    def _options(self, lists: ShorterLists, weights: Weights) -> Options:
+        """Return the load changes by each list, its leader included."""
+        broker_idx = self.draft.state.replicas.broker_idx
+        gone = np.nonzero(lists.is_dropped)[0]
+        rows, of = lists.row[gone], lists.list_idx[gone]
+        change = -weights.replica[lists.partition[of]]
         if len(weights.own):
             change[:, 0] -= weights.own[rows]
-        leads = np.equal(self._leading()[of], rows)
-        successors = self._successors(rows)
-        lead = weights.leader[of] * leads[:, None]
-        change = np.stack(
-            [change - lead, lead * (successors != ABSENT)[:, None]], axis=1
-        )
-        brokers = np.stack(
-            [replicas.broker_idx[rows], replicas.broker_idx[np.maximum(successors, 0)]],
-            axis=1,
-        )
-        starts = np.nonzero(np.append(True, np.not_equal(of[1:], of[:-1])))[0]
+        has_leader = self.draft.state.has_source[lists.partition]
+        old, new = self.led[lists.partition], self._leading(lists)
+        changes = has_leader & np.not_equal(old, new)
+        leaves = np.nonzero(changes & (old != ABSENT))[0]
+        comes = np.nonzero(changes & (new != ABSENT))[0]
+        lead = weights.leader[lists.partition]
+        option = np.concatenate([of, leaves, comes])
+        order = np.argsort(option, kind="stable")
+        brokers = broker_idx[np.concatenate([rows, old[leaves], new[comes]])]
+        every = np.concatenate([change, -lead[leaves], lead[comes]])
+        counts = np.bincount(option, minlength=len(lists))
+        _, first = np.unique(lists.partition, return_index=True)
         return Options(
-            start=np.append(starts, len(rows)).astype(np.int64),
-            change_start=np.arange(len(rows) + 1, dtype=np.int64) * 2,
-            broker_idx=brokers.reshape(-1),
-            change=change.reshape(-1, change.shape[2]),
+            start=np.append(first, len(lists)).astype(np.int64),
+            change_start=starts_of(counts),
+            broker_idx=brokers[order],
+            change=every[order],
         )
-
-    def _successors(self, rows: RowArray) -> RowArray:
-        """Return ``(rows,)`` the next leader once a row is dropped, or `ABSENT`."""
-        live = self.draft.state.brokers.is_live[self.draft.state.replicas.broker_idx]
-        successor = self._first_but(rows, can_lead(self.draft) & ~self.dropped)
-        any_live = self._first_but(rows, live & ~self.dropped)
-        return np.where(successor == ABSENT, any_live, successor)
-
-    def _first_but(self, rows: RowArray, chosen: BoolArray) -> RowArray:
-        """Return the first chosen replica of each row's partition but the row."""
-        first = first_true(chosen, self.start)
-        # The second one if the row itself is the first.
-        rest = chosen.copy()
-        rest[first[first != ABSENT]] = False
-        second = first_true(rest, self.start)
-        of = self.of[rows]
-        return np.where(np.equal(first[of], rows), second[of], first[of])
 
     def shortfalls(self) -> list[Shortfall]:
         """Return a shortfall, with the reason, for partitions with surplus replicas."""
-        counts = np.diff(self.start) - sum_rows(self.dropped, self.start)
+        lists, state = self.lists, self.draft.state
+        kept = sum_rows(~lists.is_dropped, lists.start)
         # Another replica could be copied first, or catch up.
-        is_serving = sum_rows(~self.dropped & ~self._is_needed(), self.start) > 0
-        why = np.where(self.is_kept_back, FULL, np.where(is_serving, SERVING, NEEDED))
+        is_serving = lists.any_of(~lists.is_dropped & ~self._is_needed(lists))
+        is_full = self.is_kept_back[lists.partition]
+        why = np.where(is_full, FULL, np.where(is_serving, SERVING, NEEDED))
         return [
             Shortfall(
                 what="bins",
-                have=int(counts[p]),
-                need=int(counts[p] - self.surplus[p]),
-                group=int(p),
+                have=int(kept[k]),
+                need=int(kept[k] - lists.surplus[k]),
+                group=int(lists.partition[k]),
                 level="replica",
-                is_proven=bool(why[p] == NEEDED),
-                message=f"{self.draft.state.name_of(int(p))} keeps {counts[p]} "
-                f"replicas: {why[p]}",
+                is_proven=bool(why[k] == NEEDED),
+                message=f"{state.name_of(int(lists.partition[k]))} keeps {kept[k]} "
+                f"replicas: {why[k]}",
             )
-            for p in np.nonzero(self.surplus > 0)[0]
+            for k in np.nonzero(lists.surplus > 0)[0]
         ]
+
+
+def _preferred(lists: ShorterLists, free: BoolArray, wanted: BoolArray) -> BoolArray:
+    """Return the wanted candidates; all candidates of lists that have none."""
+    has = lists.any_of(free & wanted)
+    found: BoolArray = free & (wanted | ~has[lists.list_idx])
+    return found
+
+
+def _is_last(lists: ShorterLists, chosen: BoolArray) -> BoolArray:
+    """Return ``(N,)`` true for the only chosen replica of a list."""
+    is_one = sum_rows(chosen, lists.start) == 1
+    found: BoolArray = chosen & is_one[lists.list_idx]
+    return found
 
 
 def can_lead(draft: Draft) -> BoolArray:

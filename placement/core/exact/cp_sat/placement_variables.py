@@ -40,6 +40,9 @@ def limited_solver(work: float, seconds: float | None = None) -> cp_model.CpSolv
     parameters = solver.parameters
     parameters.num_workers, parameters.random_seed = 1, SEED
     parameters.max_deterministic_time = work
+    # CP-SAT 9.15 removes solutions as it compares linear constraints with each other,
+    # and states optima and infeasibility that are wrong (google/or-tools#5293).
+    parameters.presolve_inclusion_work_limit = 0
     # CP-SAT may raise a bound step by step and count hardly any work: limit seconds.
     longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
     within = longest if seconds is None else min(longest, max(seconds, 0.0))
