@@ -24,9 +24,9 @@ class SetReplicationFactor:
     Add or drop copies until partitions have the wanted number of replicas.
 
     *Goals*: brokers come near their bands. *Constraints*: no existing copy moves; racks
-    are as even as possible; the last copy in sync stays. *Algorithm*: copies are
-    dropped one by one, offline ones first, then from the fullest rack; new ones are
-    added; the bands choose which copies and which brokers. A partition that keeps an
+    are as even as possible; the last copy in sync stays. *Algorithm*: offline copies
+    are dropped first, then copies from the fullest rack; new ones are added; the bands
+    choose which copies and which brokers. A partition that keeps an
     offline replica is left alone.
 
     Parameters
