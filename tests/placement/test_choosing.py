@@ -1,6 +1,6 @@
 """One option for every partition, so that brokers come near their bands."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from placement.operations.steps.multiple_choice import (
     OVER,
     choose,
 )
+from placement.operations.steps.option_exchanges import exchanged
 
 
 def make_limits(lower, upper, capacity=None) -> Limits:
@@ -152,10 +153,9 @@ def kept_alone(rng, count):
     return groups
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_what_a_solver_calls_nearest_is_nearest(seed):
-    """CP-SAT 9.15 states wrong optima of such models, unless a step is left out."""
-    groups = kept_alone(np.random.default_rng(seed), 7)
+def clusters_of_three(rng, count):
+    """Options, loads and narrow bands of partitions that keep one copy of three."""
+    groups = kept_alone(rng, count)
     load = np.zeros((5, 4), dtype=np.int64)
     for group in groups:
         # What every copy and the first leader take.
@@ -163,7 +163,13 @@ def test_what_a_solver_calls_nearest_is_nearest(seed):
             load[broker] -= change
     whole = load.sum(axis=0) / np.array([3, 1, 3, 1]) / 5
     ends = ([whole.astype(int).tolist()] * 5, [np.ceil(whole).tolist()] * 5)
-    limits = make_limits(*ends)
+    return groups, load, make_limits(*ends)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_solver_calls_nearest_is_nearest(seed):
+    """CP-SAT 9.15 states wrong optima of such models, unless a step is left out."""
+    groups, load, limits = clusters_of_three(np.random.default_rng(seed), 7)
     made, starts = make_options(groups), np.cumsum([0, *map(len, groups)])[:-1]
 
     found = nearest_choice(made, load, limits, choose(made, load, limits)) - starts
@@ -180,6 +186,50 @@ def test_the_sum_decides_where_no_option_changes_the_furthest_load():
     found = nearest_choice(make_options(groups), load, limits, np.array([0]))
 
     assert found.tolist() == [1]
+
+
+@settings(max_examples=60)
+@given(st.lists(options, min_size=1, max_size=4), loads, loads)
+def test_exchanges_stay_within_capacities_and_come_no_further_from_bands(
+    groups, load, lower
+):
+    upper = (np.array(lower) + 2).tolist()
+    limits = make_limits(lower, upper, (np.array(lower) + 8).tolist())
+    made, now = make_options(groups), np.array(load)
+    known = choose(made, now, limits)
+
+    found = exchanged(made, now, limits, known)
+
+    before, after = (worth_of(made, now, limits, one) for one in (known, found))
+    group = np.repeat(np.arange(len(groups)), [*map(len, groups)])
+    assert group[found].tolist() == [*range(len(groups))]
+    assert after.excess <= before.excess
+    if after.excess == before.excess:
+        assert after.largest <= before.largest * (1 + 1e-6) + 1e-6
+
+
+def test_no_exchange_of_two_options_is_much_nearer_than_what_is_found():
+    num_nearer = 0
+    for seed in range(10):
+        groups, load, limits = clusters_of_three(np.random.default_rng(seed), 9)
+        made, starts = make_options(groups), np.cumsum([0, *map(len, groups)])[:-1]
+        first = starts.copy()
+
+        found = exchanged(made, load, limits, first) - starts
+
+        def furthest(chosen, groups=groups, load=load, limits=limits):
+            return worth(groups, chosen, load, limits)[0]
+
+        least = furthest(found.tolist())
+        num_nearer += least < 0.8 * furthest([0] * len(groups))
+        for a, b in combinations(range(len(groups)), 2):
+            for one, other in product(range(3), range(3)):
+                chosen = found.tolist()
+                chosen[a], chosen[b] = one, other
+                # The sum of the 32nd powers of 20 loads: 20 ** (1 / 32) < 1 / 0.91.
+                assert furthest(chosen) >= least * 0.91
+
+    assert num_nearer >= 5
 
 
 @settings(max_examples=60)

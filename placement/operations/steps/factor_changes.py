@@ -23,7 +23,7 @@ from placement.operations.steps.replica_drops import ReplicaDrops, can_lead
 from placement.operations.steps.shorter_lists import ShorterLists
 from placement.rules.hard_levels import hard_capacities
 
-MOST_CHOICES = 4
+MOST_CHOICES = 3
 """Number of times that a small cluster chooses, each time by the bands of before."""
 
 

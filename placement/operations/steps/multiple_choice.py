@@ -30,6 +30,7 @@ from placement.model.load import (
 from placement.model.targets import Members, find_targets, share_out
 from placement.operations.steps.batched_choice import Batches, Flat
 from placement.operations.steps.load_options import Options, worth_of
+from placement.operations.steps.option_exchanges import exchanged
 from placement.rules.hard_levels import broker_limits
 
 OVER = 1e6
@@ -111,6 +112,7 @@ def choose_nearest(
         return chosen
     from placement.operations.steps.exact_choice import nearest_choice
 
+    chosen = exchanged(options, load, limits, chosen)
     return nearest_choice(options, load, limits, chosen)
 
 
