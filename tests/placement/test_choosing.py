@@ -179,13 +179,14 @@ def test_what_a_solver_calls_nearest_is_nearest(seed):
     assert worth(groups, found.tolist(), load, limits)[:2] == pytest.approx(best)
 
 
-def test_the_sum_decides_where_no_option_changes_the_furthest_load():
+def test_the_furthest_load_that_options_change_decides():
+    """Not the third broker, which keeps its distance, nor the sum."""
     groups = [[[(0, [2]), (1, [2])], [(1, [3])]]]
     limits, load = make_limits([[0]] * 3, [[0]] * 3), np.array([[0], [0], [90]])
 
-    found = nearest_choice(make_options(groups), load, limits, np.array([0]))
+    found = nearest_choice(make_options(groups), load, limits, np.array([1]))
 
-    assert found.tolist() == [1]
+    assert found.tolist() == [0]
 
 
 @settings(max_examples=60)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.exact_cases import CASES, nearer_drops
+from support.exact_cases import CASES, has_nearer_drops
 
 MANY = 25
 """Examples of each operation; `python -m fuzz.exact` makes as many as one likes."""
@@ -23,6 +23,6 @@ def test_nothing_is_better_than_what_is_claimed_to_be_best(
 @pytest.mark.slow
 def test_a_lower_factor_drops_the_copies_that_bring_brokers_nearest_to_their_bands():
     """Bands depend on the choice: where each of two calls for the other, one stays."""
-    found = [bool(nearer_drops(number, "normal")) for number in range(100)]
+    found = [has_nearer_drops(number, "normal") for number in range(100)]
 
-    assert sum(found) <= 2
+    assert sum(found) <= 1

@@ -121,10 +121,9 @@ def shorter_lists(number: int, effort: str) -> str:
     return _shorter_lists(number, effort)[0]
 
 
-def nearer_drops(number: int, effort: str) -> set[str]:
-    """Return the distances in which other copies to drop are nearer to the bands."""
-    found = _shorter_lists(number, effort)[1]
-    return set(found) & {"distance", "sum"}
+def has_nearer_drops(number: int, effort: str) -> bool:
+    """Tell whether other copies to drop bring the furthest broker nearer."""
+    return "distance" in _shorter_lists(number, effort)[1]
 
 
 def _shorter_lists(number: int, effort: str) -> tuple[str, list[str]]:

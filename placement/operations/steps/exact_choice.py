@@ -1,9 +1,10 @@
 r"""
 Nearest choice of one option per partition, as an integer program for CP-SAT.
 
-Levels, one after the other: the largest distance from the bands, the sum of all
-distances, options other than the first. Loads are counted in small parts of their
-targets and rounded, so the answer is compared with the known one by exact loads.
+Levels, one after the other: the largest distance from the bands of any load that
+options change, the sum of all distances, options other than the first. Loads are
+counted in small parts of their targets and rounded, so the answer is compared with the
+known one by exact loads.
 """
 
 from collections.abc import Iterator
@@ -99,8 +100,6 @@ class _ChoiceModel:
         rows = [*_rows(options, load, limits, known)]
         extents = [row.extent / row.target for row in rows if row.target > 0]
         parts = min(PARTS, LARGEST / max(extents, default=1.0))
-        constant = _constant(options, load, limits)
-        self._least = int(min(constant * parts, LARGEST))
         for row in rows:
             self._add_capacity(row)
             if row.target > 0:
@@ -136,9 +135,7 @@ class _ChoiceModel:
 
     def solved(self) -> list[RowArray]:
         """Return the choice after each level, which is limited by those before."""
-        most = self._model.new_int_var(
-            min(self._least, int(LARGEST)), int(2 * LARGEST), ""
-        )
+        most = self._model.new_int_var(0, int(2 * LARGEST), "")
         for outside in self._outside:
             self._model.add(most >= outside)
         starts = np.repeat(self._options.start[:-1], np.diff(self._options.start))
@@ -159,16 +156,6 @@ class _ChoiceModel:
             self._model.add(level <= solver.value(level) + slack)
             self._hint(values)
         return found
-
-
-def _constant(options: Options, load: WeightArray, limits: Limits) -> float:
-    """Return the largest distance from a band of a load that no option changes."""
-    changed = np.zeros(load.shape, dtype=np.bool_)
-    np.logical_or.at(changed, options.broker_idx, options.change != 0)
-    stays = (limits.target > 0) & ~changed
-    unit = np.where(stays, limits.target, 1.0)
-    outside = np.maximum(load - limits.upper, limits.lower - load).clip(min=0) / unit
-    return float(outside[stays].max(initial=0.0))
 
 
 def _rows(

@@ -43,7 +43,8 @@ class Worth(NamedTuple):
     excess
         Sum of the loads over capacities, in targets.
     largest, total
-        Largest distance from the bands and the sum of all, in targets.
+        Largest distance from the bands and the sum of all, in targets, of the loads
+        that options change.
     later
         Sum of the positions of the options chosen.
     """
@@ -64,7 +65,9 @@ def worth_of(
         np.add.at(after, options.broker_idx[span], options.change[span])
     unit = np.where(limits.target > 0, limits.target, 1.0)
     outside = np.maximum(after - limits.upper, limits.lower - after).clip(min=0) / unit
-    outside[limits.target <= 0] = 0.0
+    changed = np.zeros(load.shape, dtype=np.bool_)
+    np.logical_or.at(changed, options.broker_idx, options.change != 0)
+    outside[~changed | (limits.target <= 0)] = 0.0
     excess = ((after - limits.capacity) / unit).clip(min=0).sum()
     later = int((chosen - options.start[:-1]).sum())
     largest, total = float(outside.max(initial=0.0)), float(outside.sum())

@@ -47,7 +47,9 @@ class ReplicaDrops:
     def __init__(self, draft: Draft, surplus: RowArray) -> None:
         state, replicas = draft.state, draft.state.replicas
         self.draft, self.whole = draft, whole_lists(state, surplus)
-        self.lists, self.is_exact = self.whole, False
+        self.lists = self.every = self.whole
+        self.chosen = np.arange(len(self.whole))
+        self.is_exact = False
         self.rack = state.brokers.rack_idx[replicas.broker_idx]
         self.is_kept_back = np.zeros(len(surplus), dtype=np.bool_)
         self.is_live = ~state.is_offline
@@ -81,35 +83,28 @@ class ReplicaDrops:
         weights
             Weights of the replicas after the change.
         """
-        load, weights = self._loads(weights)
-        lists = self.whole
-
-        def one_each(lists: ShorterLists) -> ShorterLists:
-            if len(lists) == len(self.whole):
-                return lists
-            options = self._options(lists, weights)
-            return lists.take(choose_nearest(self.draft, options, load, limits))
-
-        while (candidates := self._candidates(lists)).any():
-            lists = lists.without_one(self._in_order(lists, candidates))
-            if len(lists) > MOST_LISTS:
-                lists = one_each(lists)
-        self.is_exact = is_exact(self.draft, len(lists))
-        self.lists = one_each(lists)
+        self.lists = self.whole
+        while (candidates := self._candidates(self.lists)).any():
+            at = self._in_order(self.lists, candidates)
+            self.lists = self.lists.without_one(at)
+            if len(self.lists) > MOST_LISTS:
+                self._choose(limits, weights)
+        self._choose(limits, weights)
         return self.dropped
+
+    def _choose(self, limits: Limits, weights: Weights) -> None:
+        """Choose a list for each partition that has several."""
+        if len(self.lists) == len(self.whole):
+            return
+        self.every, self.is_exact = self.lists, is_exact(self.draft, len(self.lists))
+        options, load = self._options(self.every, weights)
+        self.chosen = choose_nearest(self.draft, options, load, limits)
+        self.lists = self.every.take(self.chosen)
 
     def worth(self, limits: Limits, weights: Weights) -> Worth:
         """Return the worth of the choice by other bands; parameters as for `run`."""
-        load, weights = self._loads(weights)
-        options = self._options(self.lists, weights)
-        return worth_of(options, load, limits, np.arange(len(self.lists)))
-
-    def _loads(self, weights: Weights) -> tuple[WeightArray, Weights]:
-        """Return the loads of the brokers with nothing dropped, and what they count."""
-        # Present replicas weigh what they take now; leaders what they take then.
-        weights = replace(weights, own=self.draft.weights.own)
-        state = self.draft.state
-        return broker_loads(state, weights, preferred_leaders(state)), weights
+        options, load = self._options(self.every, weights)
+        return worth_of(options, load, limits, self.chosen)
 
     def restore(self, partitions: BoolArray) -> BoolArray:
         """Restore dropped replicas of some partitions; return those still dropped."""
@@ -183,15 +178,21 @@ class ReplicaDrops:
         successor = np.where(successor == ABSENT, live, successor)
         return np.where(np.equal(live, led), led, successor)
 
-    def _options(self, lists: ShorterLists, weights: Weights) -> Options:
-        """Return the load changes by each list, its leader included."""
-        broker_idx = self.draft.state.replicas.broker_idx
+    def _options(
+        self, lists: ShorterLists, weights: Weights
+    ) -> tuple[Options, WeightArray]:
+        """Return what each list adds to the loads of brokers, and these loads."""
+        # Present replicas weigh what they take now; leaders what they take then.
+        weights = replace(weights, own=self.draft.weights.own)
+        state = self.draft.state
+        load = broker_loads(state, weights, preferred_leaders(state))
+        broker_idx = state.replicas.broker_idx
         gone = np.nonzero(lists.is_dropped)[0]
         rows, of = lists.row[gone], lists.list_idx[gone]
         change = -weights.replica[lists.partition[of]]
         if len(weights.own):
             change[:, 0] -= weights.own[rows]
-        has_leader = self.draft.state.has_source[lists.partition]
+        has_leader = state.has_source[lists.partition]
         old, new = self.led[lists.partition], self._leading(lists)
         changes = has_leader & np.not_equal(old, new)
         leaves = np.nonzero(changes & (old != ABSENT))[0]
@@ -203,12 +204,13 @@ class ReplicaDrops:
         every = np.concatenate([change, -lead[leaves], lead[comes]])
         counts = np.bincount(option, minlength=len(lists))
         _, first = np.unique(lists.partition, return_index=True)
-        return Options(
+        options = Options(
             start=np.append(first, len(lists)).astype(np.int64),
             change_start=starts_of(counts),
             broker_idx=brokers[order],
             change=every[order],
         )
+        return options, load
 
     def shortfalls(self) -> list[Shortfall]:
         """Return a shortfall, with the reason, for partitions with surplus replicas."""
