@@ -145,7 +145,7 @@ class ReplicaDrops:
         is_out = ~lists.any_of(successors)
         is_last = _is_last(lists, in_sync)
         is_last |= _is_last(lists, successors | (is_out[of] & leads & kept))
-        # The ISR of today: whoever leaves it here changes nothing of that.
+        # Of the present ISR: replicas dropped here change nothing in this rule.
         isr = sum_rows(replicas.is_in_sync[row], lists.start)
         is_small = isr < self.min_isr[lists.partition]
         needed: BoolArray = is_last | (replicas.is_eligible[row] & is_small[of])
