@@ -46,7 +46,7 @@ def is_infeasible(problem: Problem, work: ExactWork | None = None) -> bool:
     if not fits_rules(moving, RULE_CELLS):
         return False
     model = RulesModel(moving)
-    status = model.run((work or ExactWork(0, 0)).rules)
+    status, _ = model.decide((work or ExactWork(0, 0)).rules)
     return status == cp_model.INFEASIBLE
 
 
@@ -98,7 +98,7 @@ def infeasible_kinds(
         return None
     model = _AssumedModel(moving)
     model.model.add_assumptions(list(model.literals.values()))
-    status = model.run((work or ExactWork(0, 0)).rules)
+    status, _ = model.decide((work or ExactWork(0, 0)).rules)
     if status != cp_model.INFEASIBLE:
         return None
     used = set(model.solver.sufficient_assumptions_for_infeasibility())

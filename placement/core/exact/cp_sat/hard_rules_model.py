@@ -20,7 +20,7 @@ from ortools.sat.python import cp_model
 
 from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands
-from placement.core.exact.cp_sat.placement_variables import Pair, PlacesModel
+from placement.core.exact.cp_sat.placement_variables import SEED, Pair, PlacesModel
 from placement.core.exact.model_scaling import LARGEST, Found, caps_of
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.work_limit import ExactWork
@@ -31,6 +31,9 @@ from placement.core.model.problem import NO_LIMIT, NOWHERE, Problem
 
 BITS = 28
 """Bits of a coefficient: CP-SAT 9.15 errs if products of two coefficients overflow."""
+OTHER_SEED = 7
+BRIEF = 0.05
+"""Part of the work limit after which a question is asked with another seed."""
 
 
 class RulesModel(PlacesModel):
@@ -64,6 +67,27 @@ class RulesModel(PlacesModel):
         self._add_nodes()
         self._add_move_caps()
 
+    def decide(self, work: float) -> tuple[cp_model.CpSolverStatus, float]:
+        """
+        Ask whether there is any arrangement; return the answer and the work done.
+
+        A proof that takes very long with one seed often takes hardly any work with
+        another (heavy tails: Gomes, Selman, Kautz, AAAI 1998), so the question is asked
+        briefly at first, and then anew.
+
+        Parameters
+        ----------
+        work
+            Work limit in deterministic seconds.
+        """
+        status, spent = cp_model.UNKNOWN, 0.0
+        for seed, part in ((SEED, BRIEF), (OTHER_SEED, 2 * BRIEF), (SEED, 1.0)):
+            status = self.run(min(part * work, work - spent), seed=seed)
+            spent += self.solver.response_proto.deterministic_time
+            if status != cp_model.UNKNOWN or spent >= work:
+                break
+        return status, spent
+
     def solve(
         self, work: ExactWork, objective: cp_model.LinearExprT | None = None
     ) -> tuple[Found, Arrangement | None, bool]:
@@ -80,10 +104,13 @@ class RulesModel(PlacesModel):
         if work.rules <= 0:
             return Found.UNKNOWN, None, False
         self.model.clear_objective()  # type: ignore[no-untyped-call]
-        if objective is not None:
+        if objective is None:
+            status, spent = self.decide(work.rules)
+        else:
             self.model.minimize(objective)
-        status = self.run(work.rules)
-        work.rules -= self.solver.response_proto.deterministic_time
+            status = self.run(work.rules)
+            spent = self.solver.response_proto.deterministic_time
+        work.rules -= spent
         if status == cp_model.INFEASIBLE:
             return Found.NONE, None, True
         if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:

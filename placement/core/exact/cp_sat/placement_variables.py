@@ -25,7 +25,9 @@ SECONDS_AT_LEAST, SECONDS_PER_WORK = 20.0, 60.0
 """About thirty times the usual seconds, for equal plans on a loaded machine."""
 
 
-def limited_solver(work: float, seconds: float | None = None) -> cp_model.CpSolver:
+def limited_solver(
+    work: float, seconds: float | None = None, seed: int = SEED
+) -> cp_model.CpSolver:
     """
     Return a solver that ends at the same point on any machine.
 
@@ -35,10 +37,12 @@ def limited_solver(work: float, seconds: float | None = None) -> cp_model.CpSolv
         Limit in deterministic seconds.
     seconds
         Seconds to a deadline; `None`: no deadline.
+    seed
+        Seed of its random choices.
     """
     solver = cp_model.CpSolver()
     parameters = solver.parameters
-    parameters.num_workers, parameters.random_seed = 1, SEED
+    parameters.num_workers, parameters.random_seed = 1, seed
     parameters.max_deterministic_time = work
     # CP-SAT 9.15 removes solutions as it compares linear constraints with each other,
     # and states optima and infeasibility that are wrong (google/or-tools#5293).
@@ -109,7 +113,9 @@ class PlacesModel:
         terms = [*self.unmet, *self.broken.values()]
         return cp_model.LinearExpr.sum(terms)
 
-    def run(self, work: float, seconds: float | None = None) -> cp_model.CpSolverStatus:
+    def run(
+        self, work: float, seconds: float | None = None, seed: int = SEED
+    ) -> cp_model.CpSolverStatus:
         """
         Solve the present model, with the same result on any machine.
 
@@ -119,8 +125,10 @@ class PlacesModel:
             Work limit in deterministic seconds.
         seconds
             Seconds to a deadline; `None`: no deadline.
+        seed
+            Seed of the solver's random choices.
         """
-        self.solver = limited_solver(work, seconds)
+        self.solver = limited_solver(work, seconds, seed)
         self.solver.parameters.relative_gap_limit = self.gap
         self.solver.best_bound_callback = self.watch
         return self.solver.solve(self.model)
