@@ -209,6 +209,17 @@ def test_exchanges_stay_within_capacities_and_come_no_further_from_bands(
         assert after.largest <= before.largest * (1 + 1e-6) + 1e-6
 
 
+def test_clusters_with_very_many_brokers_keep_the_known_choice_at_once():
+    """A load of every broker for each pair of options would not fit into memory."""
+    groups = [[[(b, [1])], [(b + 1, [1])]] for b in range(0, 800, 2)]
+    limits = make_limits([[0]] * 50_000, [[0]] * 50_000)
+    known = np.arange(0, 800, 2)
+
+    found = exchanged(make_options(groups), np.zeros((50_000, 1)), limits, known)
+
+    assert found is known
+
+
 def test_no_exchange_of_two_options_is_much_nearer_than_what_is_found():
     num_nearer = 0
     for seed in range(10):

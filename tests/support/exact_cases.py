@@ -5,7 +5,7 @@ Effort `exact` has nothing better in any level; what `normal` claims as proven i
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -126,7 +126,7 @@ def has_nearer_drops(number: int, effort: str) -> bool:
     return "distance" in _shorter_lists(number, effort)[1]
 
 
-def _shorter_lists(number: int, effort: str) -> tuple[str, list[str]]:
+def _shorter_lists(number: int, effort: str) -> tuple[str, Iterable[str]]:
     """Return the status of a lower replication factor, and what could be better."""
     rng = np.random.default_rng(number)
     now = int(rng.integers(2, 4))
@@ -145,7 +145,7 @@ def _shorter_lists(number: int, effort: str) -> tuple[str, list[str]]:
     assert worth.is_kept
     assert (worth.cost, worth.moves) == (0, 0)
     _check_bounds(exact, worth, placed)
-    return str(placed.solution.status), list(exact.betters(worth))
+    return str(placed.solution.status), exact.betters(worth)
 
 
 def new_partitions(number: int, effort: str) -> str:

@@ -19,6 +19,10 @@ SQUARINGS = (1, 3, 5)
 """For the powers 2, 8 and 32, exactly the same on every processor."""
 MOST_FIRST = 60
 """Maximum number of changes that are tried together with every other one."""
+MOST_LOADS = 400_000
+"""Maximum number of loads, of every broker by every option, that are searched."""
+MOST_SUMS = 5_000_000
+"""Maximum number of loads that one step adds up, about 40 MB."""
 MOST_STEPS = 100
 """Maximum number of steps for each power."""
 OVER = 1e6
@@ -35,7 +39,9 @@ def exchanged(
     options: Options, load: WeightArray, limits: Limits, known: RowArray
 ) -> RowArray:
     """
-    Return a choice that no exchange of one or two options improves.
+    Return a choice that exchanges of one or two options hardly improve.
+
+    Where brokers and options are too many, that is the known one.
 
     Parameters
     ----------
@@ -44,6 +50,8 @@ def exchanged(
     known
         ``(G,)`` a choice.
     """
+    if (len(options.change_start) - 1) * load.size > MOST_LOADS:
+        return known
     search = _Exchanges(options, load, limits, known)
     for squarings in SQUARINGS:
         search.run(squarings)
@@ -97,7 +105,8 @@ class _Exchanges:
         now = float(self._worth(self.load, squarings, largest))
         one = self._worth(self.load + change, squarings, largest)
         one[self.chosen] = np.inf
-        first = np.argsort(one, kind="stable")[:MOST_FIRST]
+        width = min(MOST_FIRST, max(MOST_SUMS // change.size, 1))
+        first = np.argsort(one, kind="stable")[:width]
         both = self.load + change[first][:, None, :] + change[None, :, :]
         two = self._worth(both, squarings, largest)
         two[self.group[first][:, None] == self.group[None, :]] = np.inf
