@@ -1,5 +1,7 @@
 """Certificate of an answer: lower bounds, each verified from its witness."""
 
+from typing import NamedTuple
+
 from placement.core.bounds.cover_bounds import Bands, moves_bound, reached_bands
 from placement.core.bounds.set_bounds import deviation_bound
 from placement.core.bounds.shortfalls import find_shortfalls
@@ -8,6 +10,7 @@ from placement.core.exact.milp.solved_models import ExactModels
 from placement.core.exact.model_scaling import fits_prices
 from placement.core.flow.transport import flow_bound
 from placement.core.model.arrangement import Arrangement
+from placement.core.model.deadline import Deadline
 from placement.core.model.problem import Problem
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Bounded, Certificate, Proof, Solution, Status
@@ -26,7 +29,11 @@ class ProofContradictionError(Exception):
 
 
 def conclude(
-    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
+    problem: Problem,
+    answer: Answer,
+    effort: Effort,
+    models: ExactModels,
+    deadline: Deadline | None = None,
 ) -> Solution:
     """
     Return an answer with its certificate and shortfalls.
@@ -39,6 +46,8 @@ def conclude(
         Budget of the proofs.
     models
         Exact models of the reduced problem.
+    deadline
+        Time after which trees of proofs grow no further; `None`: no limit.
 
     Raises
     ------
@@ -46,7 +55,8 @@ def conclude(
         If a proven bound is above the value found.
     """
     at, value = answer.at, answer.value
-    certificate = _certify(problem, answer, effort, models)
+    work = _ProofWork(effort, models, deadline or Deadline())
+    certificate = _certify(problem, answer, work)
     shortfalls = find_shortfalls(problem, at)
     is_met = value.key[0] == 0
     status = Status.FEASIBLE
@@ -60,17 +70,24 @@ def conclude(
     )
 
 
-def _certify(
-    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
-) -> Certificate:
+class _ProofWork(NamedTuple):
+    """Budget of the proofs, exact models of the reduced problem, and time limit."""
+
+    effort: Effort
+    models: ExactModels
+    deadline: Deadline
+
+
+def _certify(problem: Problem, answer: Answer, work: _ProofWork) -> Certificate:
     at, value, cost, proof, _, said, is_relaxed = answer
+    effort, models, _ = work
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_met = value.key[0] == 0
     # Prices of load take long: skip them where they can prove little more.
     is_priced = is_relaxed or copied <= cost * (1 + effort.gap)
     if is_met and cost < copied and (models.is_fitting or not is_priced):
-        more = _more_cost(problem, (at, bands), copied, (effort, models))
+        more = _more_cost(problem, (at, bands), copied, work)
         cost, proof = max((cost, proof), more, key=_first)
     moves, moves_proof = moves_bound(problem, bands, value.moves)
     if is_met and moves < value.moves:
@@ -84,7 +101,7 @@ def _certify(
             said.cost if is_met else None, said.cost_solver, is_spread=said.is_spread
         ),
         moves=_checked(problem, bands, value.moves, moves, moves_proof, (True, is_met)),
-        deviation=_deviation(problem, answer, effort, models),
+        deviation=_deviation(problem, answer, work),
     )
 
 
@@ -92,10 +109,10 @@ def _more_cost(
     problem: Problem,
     reached: tuple[Arrangement, Bands],
     copied: int,
-    work: tuple[Effort, ExactModels],
+    work: _ProofWork,
 ) -> tuple[int, Proof | None]:
     """Prove more by branch and bound for small problems, else by prices of load."""
-    effort, models = work
+    effort, models, deadline = work
     is_branched = models.is_fitting or (effort.leaves > 0 and models.fits_tree)
     if not is_branched:
         return _priced(problem, *reached, (copied, effort))
@@ -105,7 +122,8 @@ def _more_cost(
 
     enough = int(copied / (1 + effort.closed))
     leaves = effort.leaves if models.is_fitting else effort.tree_leaves
-    return branched_cost(problem, reached[1], enough, leaves)
+    is_over = deadline.is_over_for_proofs
+    return branched_cost(problem, reached[1], enough, leaves, is_over)
 
 
 def _first(bound: tuple[float, Proof | None]) -> float:
@@ -124,10 +142,9 @@ def _priced(
     return priced_bound(problem, at, bands, copied)
 
 
-def _deviation(
-    problem: Problem, answer: Answer, effort: Effort, models: ExactModels
-) -> Bounded:
+def _deviation(problem: Problem, answer: Answer, work: _ProofWork) -> Bounded:
     """Bound the distance outside the bands, if it is positive and hard rules hold."""
+    effort, models, deadline = work
     reached = answer.value.deviation
     if not answer.value.is_outside or answer.value.key[0]:
         return Bounded(value=reached, lower_bound=0.0)
@@ -136,7 +153,8 @@ def _deviation(
     if bound < reached and is_small and effort.leaves:
         from placement.core.exact.linear.branch_and_bound import branched_distance
 
-        _, tree = branched_distance(problem, reached, effort.leaves)
+        is_over = deadline.is_over_for_proofs
+        _, tree = branched_distance(problem, reached, effort.leaves, is_over)
         proven = _by_tree(problem, tree)
         bound, proof = max((bound, proof), (proven, tree), key=_first)
     if reached < bound - CLOSE:

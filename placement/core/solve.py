@@ -71,7 +71,7 @@ def solve(
         Seed of the random numbers; equal seeds give equal answers on any machine.
     deadline
         Time at which the search must end with its incumbent; `None`: no limit. Proofs
-        take additional time.
+        may take a tenth more.
     known
         Result of an earlier, more restricted search of the same problem. That search is
         not repeated; this one brings the loads nearer to their bands.
@@ -107,13 +107,19 @@ def solve(
         at = moving.arranged(answer.at)
         answer = answer._replace(at=at, value=evaluate(problem, at))
         clock.lap("solve")
-    solution = conclude(problem, answer, effort, models)
+    solution = conclude(problem, answer, effort, models, deadline)
     clock.lap("bound")
     is_cut = how.deadline.has_cut
     return replace(solution, steps=steps, seconds=clock.spent, is_cut=is_cut)
 
 
-def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solution:
+def prove(
+    problem: Problem,
+    at: Arrangement,
+    *,
+    effort: Effort = NORMAL,
+    deadline: Deadline | None = None,
+) -> Solution:
     """
     Return an arrangement found elsewhere with its certificate.
 
@@ -125,6 +131,8 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
         Arrangement to certify.
     effort
         Budget of the proofs.
+    deadline
+        Time after which proofs take a tenth more at most; `None`: no limit.
 
     Returns
     -------
@@ -138,7 +146,7 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
     clock = Stopwatch()
     models = ExactModels(Moving.of(problem).problem, effort)
     answer = proven_answer(problem, at, evaluate(problem, at), (None, effort))
-    solution = conclude(problem, answer, effort, models)
+    solution = conclude(problem, answer, effort, models, deadline)
     clock.lap("bound")
     return replace(solution, seconds=clock.spent)
 

@@ -47,7 +47,8 @@ def solve_in_parts(
     if found[0].status is Status.PARTIAL:
         found += _packed(divided, effort, seed, deadline or Deadline())
     best = next((one for one in reversed(found) if one.status in MET), found[0])
-    proven = prove(problem, gather(problem, parts, best.best), effort=effort)
+    at = gather(problem, parts, best.best)
+    proven = prove(problem, at, effort=effort, deadline=deadline)
     # Moves inside a bin do not count towards the caps; moves between parts would.
     is_exact = parts.is_exact and not problem.has_caps
     is_disproved = best.status is Status.INFEASIBLE and is_exact

@@ -83,7 +83,7 @@ class DirSearch:
             home_arrangement(problem),
             bin_of=np.where(is_placed, bin_of, NOWHERE).astype(np.int32),
         )
-        return prove(problem, at, effort=self.effort)
+        return prove(problem, at, effort=self.effort, deadline=self.deadline)
 
     def place_of(self, bin_of: IndexArray) -> IntArray:
         """Return the log dirs of all replicas with these ones in bins."""
@@ -99,7 +99,12 @@ class DirSearch:
             is_settled = self._are_same(targets, self._reached(found))
             if is_settled and self._rank(found) <= self._rank(best):
                 return found
-        return prove(self._problem(targets), best.best, effort=self.effort)
+        return prove(
+            self._problem(targets),
+            best.best,
+            effort=self.effort,
+            deadline=self.deadline,
+        )
 
     def _packed(self, found: Solution) -> Solution:
         """Return a solution of the hard rules alone, if one keeps them."""
@@ -112,7 +117,7 @@ class DirSearch:
         )
         if packed.status not in MET:
             return found
-        return prove(problem, packed.best, effort=self.effort)
+        return prove(problem, packed.best, effort=self.effort, deadline=self.deadline)
 
     def _problem(self, targets: Targets) -> Problem:
         return self.table.problem(self.items, self.rows, targets, self.caps)

@@ -117,7 +117,7 @@ def settle(
         best = _by_bands_reached(best, solver if is_asked else None)
         spent = _added(spent, best)
     if not is_proven:
-        best, more = _proven_by_cases(best, effort)
+        best, more = _proven_by_cases(best, effort, deadline)
         spent["bound"] += more
     best = _by_its_lists(best)
     notes = plan_notes(best, is_cut=deadline.has_cut)
@@ -190,7 +190,7 @@ def _by_bands_reached(
 
 
 def _proven_by_cases(
-    best: PlannedPlacement, effort: Effort
+    best: PlannedPlacement, effort: Effort, deadline: Deadline
 ) -> tuple[PlannedPlacement, float]:
     """Return an answer with a bound on its cost by cases, and the seconds spent."""
     state, known = best.draft.state, best.solution.best
@@ -212,7 +212,7 @@ def _proven_by_cases(
         return best, 0.0
 
     def prover(problem: Problem) -> Solution:
-        return prove(problem, known, effort=effort)
+        return prove(problem, known, effort=effort, deadline=deadline)
 
     found = _solve(best.draft, best.shares, best.targets, best.balanced, prover)
     old, new = (one.solution.certificate.cost for one in (best, found))

@@ -122,6 +122,20 @@ def test_rounded_rows_prove_it_without_cases():
         verify_tree(problem, bands.lower, bands.upper, without)
 
 
+def test_a_tree_that_is_cut_short_still_proves_its_bound():
+    problem = packed_problem()
+    bands = aimed_bands(problem)
+
+    value, proof = branched_cost(
+        problem, bands, ANY_COST, MOST_LEAVES, is_over=lambda: True
+    )
+
+    assert 0 < value < least_cost(problem, bands)
+    assert proof is not None
+    assert len(tree_of(proof)["nodes"]) == 1
+    assert verify_tree(problem, bands.lower, bands.upper, tree_of(proof)) == value
+
+
 @settings(max_examples=80)
 @given(PLAIN)
 def test_bands_just_too_narrow_prove_the_distance_of_an_answer(problem: Problem):

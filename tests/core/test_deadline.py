@@ -2,6 +2,7 @@
 
 from itertools import count
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from placement.core.search.compilation import (
 )
 from placement.core.search.kernels import stages
 from placement.core.search.local_search import Searcher
-from placement.core.solve import solve
+from placement.core.solve import prove, solve
 from support.oracles import illegal_moves
 from support.problems import make_problem, problems
 
@@ -84,6 +85,40 @@ def test_no_deadline_is_never_over():
     assert not deadline.is_set
     assert not deadline.is_over()
     assert not deadline.has_cut
+
+
+def test_proofs_get_a_tenth_more():
+    now = iter([0.0, 10.5, 10.5, 11.0])
+    deadline = Deadline(10.0, clock=lambda: next(now))
+
+    assert deadline.is_over()
+    assert not deadline.is_over_for_proofs()
+    assert deadline.is_over_for_proofs()
+
+
+def test_trees_of_proofs_grow_no_further_after_the_deadline():
+    rng = np.random.default_rng(7)
+    weight = rng.integers(20, 60, 12)
+    share = int(weight.sum()) // 3
+    problem = make_problem(
+        [[0]] * 8 + [[1]] * 4,
+        num_bins=3,
+        weight=weight,
+        cost=rng.integers(20, 60, 12),
+        lower=share - 6,
+        upper=share + 6,
+        target=weight.sum() / 3,
+    )
+    at = solve(problem).best
+
+    whole = prove(problem, at, effort=EXACT).certificate.cost
+    short = prove(problem, at, effort=EXACT, deadline=ticking(0)).certificate.cost
+
+    assert whole.proof is not None
+    assert len(whole.proof.witness["nodes"]) > 1
+    assert short.proof is not None
+    assert len(short.proof.witness.get("nodes", [0])) == 1
+    assert short.lower_bound <= whole.lower_bound
 
 
 @pytest.mark.parametrize(

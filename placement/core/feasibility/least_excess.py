@@ -135,7 +135,7 @@ def with_least_excess(
     best = min([best, near.best], key=lambda at: standing(problem, at))
     if standing(problem, best) >= known:
         return found
-    again = prove(problem, best, effort=effort)
+    again = prove(problem, best, effort=effort, deadline=deadline)
     kept = {(one.what, one.group) for one in again.shortfalls}
     proven = [
         one

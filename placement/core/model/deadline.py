@@ -3,6 +3,9 @@
 import time
 from collections.abc import Callable
 
+PROOFS = 0.1
+"""Part of a time limit that proofs may take beyond it (0-1)."""
+
 
 class Deadline:
     """
@@ -23,6 +26,7 @@ class Deadline:
         self, seconds: float | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._clock = clock
+        self._proofs = 0.0 if seconds is None else PROOFS * seconds
         self._end = None if seconds is None else clock() + seconds
         self.has_cut = False
 
@@ -37,7 +41,14 @@ class Deadline:
 
     def is_over(self) -> bool:
         """Return whether the time is up, and record that it was in `has_cut`."""
-        if self._end is not None and self._clock() >= self._end:
+        return self._is_past(0.0)
+
+    def is_over_for_proofs(self) -> bool:
+        """Return whether proofs must end as well, a part of the limit later."""
+        return self._is_past(self._proofs)
+
+    def _is_past(self, later: float) -> bool:
+        if self._end is not None and self._clock() >= self._end + later:
             self.has_cut = True
             return True
         return False

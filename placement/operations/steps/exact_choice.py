@@ -14,7 +14,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.array_types import BoolArray, FloatArray, IntArray, RowArray
-from placement.core.exact.cp_sat.placement_variables import limited_solver
+from placement.core.exact.cp_sat.limited_solver import limited_solver
 from placement.core.model.problem import Limits
 from placement.model.load import WeightArray
 from placement.operations.steps.load_options import Options, worth_of

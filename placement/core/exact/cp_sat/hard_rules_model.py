@@ -20,7 +20,8 @@ from ortools.sat.python import cp_model
 
 from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands
-from placement.core.exact.cp_sat.placement_variables import SEED, Pair, PlacesModel
+from placement.core.exact.cp_sat.limited_solver import SEED
+from placement.core.exact.cp_sat.placement_variables import Pair, PlacesModel
 from placement.core.exact.model_scaling import LARGEST, Found, caps_of
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.work_limit import ExactWork

@@ -13,6 +13,11 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.array_types import IntArray
+from placement.core.exact.cp_sat.limited_solver import (
+    SEED,
+    complete_hint,
+    limited_solver,
+)
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import open_bins
@@ -20,38 +25,6 @@ from placement.core.model.problem import NOWHERE, Level, Movability, Problem
 
 Pair = tuple[int, int]
 Watch = Callable[[float], None]
-SEED = 1
-SECONDS_AT_LEAST, SECONDS_PER_WORK = 20.0, 60.0
-"""About thirty times the usual seconds, for equal plans on a loaded machine."""
-
-
-def limited_solver(
-    work: float, seconds: float | None = None, seed: int = SEED
-) -> cp_model.CpSolver:
-    """
-    Return a solver that ends at the same point on any machine.
-
-    Parameters
-    ----------
-    work
-        Limit in deterministic seconds.
-    seconds
-        Seconds to a deadline; `None`: no deadline.
-    seed
-        Seed of its random choices.
-    """
-    solver = cp_model.CpSolver()
-    parameters = solver.parameters
-    parameters.num_workers, parameters.random_seed = 1, seed
-    parameters.max_deterministic_time = work
-    # CP-SAT 9.15 removes solutions as it compares linear constraints with each other,
-    # and states optima and infeasibility that are wrong (google/or-tools#5293).
-    parameters.presolve_inclusion_work_limit = 0
-    # CP-SAT may raise a bound step by step and count hardly any work: limit seconds.
-    longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
-    within = longest if seconds is None else min(longest, max(seconds, 0.0))
-    parameters.max_time_in_seconds = within
-    return solver
 
 
 class PlacesModel:
@@ -89,6 +62,7 @@ class PlacesModel:
         self.problem, self.is_lenient, self.inside = problem, is_lenient, inside
         self.has_roles, self.gap = has_roles, 0.0
         self.watch: Watch | None = None
+        self._has_start = False
         self.bins = list(range(problem.num_bins) if inside is None else inside.bins)
         self.model = cp_model.CpModel()
         self.at: dict[Pair, cp_model.IntVar] = {}
@@ -128,20 +102,24 @@ class PlacesModel:
         seed
             Seed of the solver's random choices.
         """
+        if self._has_start:
+            complete_hint(self.model, work, seconds)
         self.solver = limited_solver(work, seconds, seed)
         self.solver.parameters.relative_gap_limit = self.gap
         self.solver.best_bound_callback = self.watch
         return self.solver.solve(self.model)
 
     def suggest(self, at: Arrangement) -> None:
-        """Set an arrangement as the hint: the first solution, if it is feasible."""
+        """Set an arrangement as the first solution, if it is feasible."""
         self.suggest_places(places_in(self.problem, at))
+        self._has_start = True
         holders = self._holders(at)
         for pair, leads in self.role.items():
             self.model.add_hint(leads, pair in holders)
 
     def suggest_places(self, places: set[Pair]) -> None:
         """Set the hint of the placement variables, without a hint for roles."""
+        self._has_start = False
         self.model.clear_hints()  # type: ignore[no-untyped-call]
         for pair, here in self.at.items():
             self.model.add_hint(here, pair in places)

@@ -8,14 +8,16 @@ from ortools.sat.python import cp_model
 from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands, reached_bands
 from placement.core.exact.cp_sat.hard_rules_model import BITS
-from placement.core.exact.cp_sat.placement_variables import limited_solver
+from placement.core.exact.cp_sat.limited_solver import limited_solver
 from placement.core.exact.milp.spread_check import crowds, most_roles_of_collections
 from placement.core.model.arrangement import Arrangement, loads
 from placement.core.model.objective import evaluate, misplaced_roles, unreleased_roles
 from placement.core.model.problem import NO_LIMIT, NOWHERE, Problem
 
 
-def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrangement:
+def fewer_role_changes(
+    problem: Problem, at: Arrangement, work: float, seconds: float | None = None
+) -> Arrangement:
     """
     Return roles to their initial holders as far as the bands reached allow.
 
@@ -27,6 +29,8 @@ def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrang
         Arrangement that keeps the hard rules.
     work
         Work limit in deterministic seconds.
+    seconds
+        Seconds to a deadline; `None`: no deadline.
 
     Returns
     -------
@@ -38,7 +42,8 @@ def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrang
         return at
     # Loads out of band are on the very ends of the bands reached.
     bands = reached_bands(problem, at)
-    found = _RolesModel(problem, at, bands, at, keeps_start=True).solved(work)
+    model = _RolesModel(problem, at, bands, at, keeps_start=True)
+    found = model.solved(work, seconds)
     if found is None:
         return at
     is_wrong = misplaced_roles(problem, found) | unreleased_roles(problem, found)
@@ -53,6 +58,7 @@ def roles_within(
     bands: Bands,
     spread_from: Arrangement,
     work: float,
+    seconds: float | None = None,
 ) -> tuple[Arrangement | None, float]:
     """
     Assign roles at fixed places with loads within bands, if CP-SAT finds a solution.
@@ -70,6 +76,8 @@ def roles_within(
         upper limits.
     work
         Work limit in deterministic seconds.
+    seconds
+        Seconds to a deadline; `None`: no deadline.
 
     Returns
     -------
@@ -77,7 +85,7 @@ def roles_within(
     work done.
     """
     model = _RolesModel(problem, at, bands, spread_from)
-    return model.solved(work), model.spent
+    return model.solved(work, seconds), model.spent
 
 
 class _RolesModel:
@@ -188,7 +196,7 @@ class _RolesModel:
                 least = min(least, sum(down[i] for i in held))
             self._model.add(cp_model.LinearExpr.weighted_sum(terms, down) >= least)
 
-    def solved(self, work: float) -> Arrangement | None:
+    def solved(self, work: float, seconds: float | None) -> Arrangement | None:
         """Return the arrangement with the fewest role changes found, if any."""
         others = [
             holds
@@ -197,7 +205,7 @@ class _RolesModel:
             if item != self._problem.role_home[group]
         ]
         self._model.minimize(cp_model.LinearExpr.sum(others))
-        solver = limited_solver(work)
+        solver = limited_solver(work, seconds)
         status = solver.solve(self._model)
         self.spent = solver.response_proto.deterministic_time
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:

@@ -88,7 +88,12 @@ class FixedRoles:
             if before - cost <= cost * WORTH_IT or self.spent >= work:
                 break
             given, used = roles_within(
-                self._problem, at, self._bands, self._spread_from, work * ROLES
+                self._problem,
+                at,
+                self._bands,
+                self._spread_from,
+                work * ROLES,
+                left(),
             )
             self.spent += used
             at = at if given is None else given

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.placement_variables import places_in
+from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.decomposition.node_solutions import NodeSolutions
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.time_limits import LEAST_WORK, Limits
@@ -16,7 +17,11 @@ PART = 0.5
 
 
 def nearest_by_node(
-    problem: Problem, nodes: Sequence[NodeBins], at: Arrangement, limits: Limits
+    problem: Problem,
+    nodes: Sequence[NodeBins],
+    at: Arrangement,
+    limits: Limits,
+    spread_from: Arrangement | None = None,
 ) -> NodeSolutions:
     """
     Minimise the distance of each node from its bands, in order of decreasing distance.
@@ -31,6 +36,9 @@ def nearest_by_node(
         Current arrangement: the first incumbent.
     limits
         Work and time limits of all nodes together.
+    spread_from
+        Arrangement whose counts of a collection per bin, or the soft caps if larger,
+        are upper limits; `None`: no limits.
     """
     known = evaluate(problem, at).cost
     found, reached = NodeSolutions(places_in(problem, at), known), 0.0
@@ -43,6 +51,8 @@ def nearest_by_node(
         work = max((limits[0] - found.spent) * PART, LEAST_WORK)
         model = BandsModel(problem, None, nodes[node])
         model.suggest(at)
+        if spread_from is not None:
+            keep_spread(model, problem, spread_from)
         objective = model.distance(far[node], reached)
         solved = model.least_value(objective, work, limits[1]())
         found.spent += model.spent

@@ -2,24 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from placement.core.bounds.cover_bounds import furthest_bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.distances_model import DistancesModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.decomposition.nearest_nodes import nearest_by_node
-from placement.core.exact.improvement.improved_answer import Improved, better
+from placement.core.exact.improvement.improved_answer import (
+    Improved,
+    better,
+    is_hardly_nearer,
+)
 from placement.core.exact.improvement.neighbourhood_search import (
     improve_by_neighbourhoods,
 )
 from placement.core.exact.milp.large_neighbourhood import fits_sub_problems
+from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.time_limits import LEAST_WORK, Limits
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
 
-NEARER = 0.995
-"""Ratio of distances below which a nearer answer may cost more."""
 SUM = 0.25
 """Share of the work for the sum of all distances (0-1)."""
 PARTS = 0.65
@@ -37,28 +41,14 @@ def nearer(
     nodes: Sequence[NodeBins],
 ) -> tuple[Improved, float]:
     """Return an answer nearer to the bands, if one is found, and the work done."""
-    found, spent, least = known, 0.0, 0.0
     work, left = limits
-    if nodes:
-        apart = nearest_by_node(problem, nodes, known.at, limits)
-        spent, least = apart.spent, apart.deviation
-        model = BandsModel(problem, None)
-        model.fix_places(apart.places)
-        objective = model.distance(known.value.deviation, least)
-        half = max((work - spent) / 2, LEAST_WORK)
-        outcome = model.least(objective, half, left())
-        spent += model.spent
-        found = better(problem, known, outcome.at)
-    if found.value.deviation > least * (1 + SAME):
-        model = BandsModel(problem, None)
-        objective = model.distance(found.value.deviation, least)
-        model.suggest(found.at)
-        outcome = model.least(objective, max(work - spent, LEAST_WORK), left())
-        spent += model.spent
-        found = better(problem, found, outcome.at)
-        least = max(least, (outcome.bound or 0) / model.fineness)
-    is_hardly = found.value.deviation > NEARER * known.value.deviation
-    if is_hardly and found.value.cost > known.value.cost:
+    near = _nearest(problem, known, limits, nodes, is_spread=False)
+    found, spent = near.found, near.spent
+    if near.is_crowded and found.value.deviation > near.least * (1 + SAME):
+        # The bound without the soft caps on collections holds with them as well.
+        again = _nearest(problem, found, limits, nodes, is_spread=True)
+        found, spent = again.found, spent + again.spent
+    if is_hardly_nearer(found.value, known.value):
         found = known
     if found.value.outside > known.value.outside:
         # A minimum of the largest distance leaves the others as far outside.
@@ -66,9 +56,72 @@ def nearer(
             problem, found, (work * SUM, left), is_for_distance=True
         )
         spent += used
-    if problem.has_caps or not least:
+    if problem.has_caps or not near.least:
         return found, spent
-    return replace(found, deviation_bound=least), spent
+    return replace(found, deviation_bound=near.least), spent
+
+
+class _Near(NamedTuple):
+    """
+    Answer with a smaller largest distance, if one is found.
+
+    Parameters
+    ----------
+    found
+        The answer.
+    least
+        Lower bound on the largest distance, in targets.
+    spent
+        Deterministic seconds.
+    is_crowded
+        Whether an answer was refused for its counts of collections.
+    """
+
+    found: Improved
+    least: float
+    spent: float
+    is_crowded: bool
+
+
+def _nearest(
+    problem: Problem,
+    known: Improved,
+    limits: Limits,
+    nodes: Sequence[NodeBins],
+    *,
+    is_spread: bool,
+) -> _Near:
+    """Minimise the largest distance, by node and as a whole, with soft caps or not."""
+    (work, left), spread_from = limits, known.spread_from
+    near = _Near(known, 0.0, 0.0, is_crowded=False)
+
+    def asked(model: BandsModel, part: float) -> _Near:
+        objective = model.distance(near.found.value.deviation, near.least)
+        if is_spread:
+            keep_spread(model, problem, spread_from)
+        outcome = model.least(objective, max(part, LEAST_WORK), left())
+        is_crowded = outcome.at is not None and crowds(problem, spread_from, outcome.at)
+        return _Near(
+            better(problem, near.found, outcome.at),
+            max(near.least, (outcome.bound or 0) / model.fineness),
+            near.spent + model.spent,
+            near.is_crowded or is_crowded,
+        )
+
+    if nodes:
+        apart = nearest_by_node(
+            problem, nodes, known.at, limits, spread_from if is_spread else None
+        )
+        near = near._replace(spent=apart.spent, least=apart.deviation)
+        model = BandsModel(problem, None)
+        model.fix_places(apart.places)
+        # Its bound holds for these places alone.
+        near = asked(model, (work - near.spent) / 2)._replace(least=near.least)
+    if near.found.value.deviation > near.least * (1 + SAME):
+        model = BandsModel(problem, None)
+        model.suggest(near.found.at)
+        near = asked(model, work - near.spent)
+    return near
 
 
 def _in_parts(

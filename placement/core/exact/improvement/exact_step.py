@@ -1,5 +1,6 @@
 """Use of CP-SAT: where a gap remains, and as far as the budget allows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -19,7 +20,7 @@ from placement.core.exact.separable_levels import NodeBins, separable_nodes
 from placement.core.exact.work_limit import ExactWork
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.deadline import Deadline
-from placement.core.model.objective import evaluate
+from placement.core.model.objective import Value, evaluate
 from placement.core.model.problem import Problem
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Proof
@@ -32,11 +33,21 @@ STARTED_CELLS = 1_500
 REACHED = 0.01
 """Gap of exact models up to which no search follows."""
 TIMES_LARGER = 5.0
-"""Largest factor of the work of a larger problem over that of a small one."""
+"""
+Largest factor of the work of a larger problem over that of a small one, in its bands.
+
+Out of band, more work has hardly brought any problem nearer.
+"""
 SLIGHT = 1e-4
 """Gap up to which CP-SAT does not run on larger problems."""
 MOST_CELLS = 1_000_000
 """Largest number of (group, bin) pairs for the search of a separable level."""
+STAGE, TIMES = 0.8, 10.0
+"""Work of the first solve of a budget without limit, and the factor to the next one."""
+MOST_OUTSIDE = 8.0
+"""Work of such solves out of band where all levels are minimised afterwards."""
+DRAFT_WORK = 0.2
+"""Largest work for roles of a draft, in deterministic seconds."""
 MOST_GROUPS_LED = 3_000
 """Largest number of groups for an integer program of fewer role changes."""
 
@@ -96,18 +107,38 @@ class ExactStep:
             if answer.said.cost is not None:
                 # Every level is proven.
                 return answer
-        found = self._better(answer)
+        is_run = False
+        for work in self._stages(answer):
+            found = self._better(answer, work)
+            if found is None:
+                break
+            answer, is_run = self._taken(answer, found), True
         is_small = self._cells <= self.effort.exact_cells
-        if found is not None:
-            answer = self._taken(answer, found)
-        elif not is_small:
-            return answer
-        return self._with_roles_back(answer)
+        return self._with_roles_back(answer) if is_run or is_small else answer
+
+    def _stages(self, answer: Answer) -> Iterator[float]:
+        """
+        Yield the work limits of solves, one after the other.
+
+        Without a limit on the work, short solves come first: a deadline leaves a good
+        answer, and an almost optimal one speeds up the next proof.
+        """
+        most = self.effort.exact_work
+        if not self.effort.closed:
+            if answer.value.is_outside and self.is_whole:
+                most = min(most, MOST_OUTSIDE)
+            stage = STAGE
+            while stage < most:
+                yield stage
+                stage *= TIMES
+        yield most
 
     def in_every_level(self, answer: Answer) -> Answer:
         """Minimise all levels of a whole problem, if the budget ends with a proof."""
         value = answer.value
         if self.effort.closed or not self.is_whole or value.key[0]:
+            return answer
+        if self._is_draft(value):
             return answer
         if value.is_outside:
             from placement.core.exact.improvement.objective_levels import in_every_level
@@ -141,6 +172,10 @@ class ExactStep:
         self.work.bands -= most - work.bands
         return answer
 
+    def _is_draft(self, value: Value) -> bool:
+        """Return whether the solve with final bands is left to reduce distances."""
+        return value.is_outside and not self.effort.near_cells
+
     @property
     def is_whole(self) -> bool:
         """Whether CP-SAT gets the whole problem, starting from any answer."""
@@ -169,14 +204,13 @@ class ExactStep:
         """Separable nodes, if any."""
         return separable_nodes(self.problem) if self._cells <= MOST_CELLS else []
 
-    def _better(self, answer: Answer) -> _Found | None:
+    def _better(self, answer: Answer, work: float) -> _Found | None:
         """Solve a small problem as a whole, a larger one in parts; `None`: not run."""
         value, effort = answer.value, self.effort
         is_open = value.is_outside or not is_proven(self.problem, answer)
         if not effort.exact_work or value.key[0] or not is_open:
             return None
-        if value.is_outside and not effort.near_cells:
-            # A draft budget leaves the distance to the solve with final bands.
+        if self._is_draft(value):
             return None
         is_wanted = self.starts_from(answer) or self._is_far(answer)
         if self.deadline.is_over() or not is_wanted:
@@ -190,7 +224,7 @@ class ExactStep:
         elif not self._fits:
             return None
         if self._fits and self.work.bands > 0 and not self.deadline.is_over():
-            found = self._improved(found.at, answer.cost)
+            found = self._improved(found.at, answer.cost, work)
         return found
 
     def _is_far(self, answer: Answer) -> bool:
@@ -205,26 +239,26 @@ class ExactStep:
         is_small = self.problem.num_items <= self.effort.part_items
         return is_small and fits_sub_problems(self.problem)
 
-    def _improved(self, at: Arrangement, least: int) -> _Found:
+    def _improved(self, at: Arrangement, least: int, work: float) -> _Found:
         """Run CP-SAT on the whole problem; `least`: lower bound on the cost."""
         from placement.core.exact.improvement.improve import improve
         from placement.core.exact.one_node.node_relaxation import proof_of
         from placement.core.exact.solver_names import cp_sat
 
+        before = evaluate(self.problem, at)
         size = min(max(self._cells / SMALL_CELLS, 1.0), TIMES_LARGER)
-        before = evaluate(self.problem, at).deviation
         found = improve(
             self.problem,
             at,
             known=least,
-            work=min(self.effort.exact_work * size, self.work.bands),
+            work=min(work * (1.0 if before.is_outside else size), self.work.bands),
             left=self.deadline.left,
             closed=self.effort.closed,
             nodes=self._nodes,
-            is_stalled=before >= self._stalled_at,
+            is_stalled=before.deviation >= self._stalled_at,
         )
-        if found.value.deviation >= before and self.effort.closed:
-            self._stalled_at = before
+        if found.value.deviation >= before.deviation and self.effort.closed:
+            self._stalled_at = before.deviation
         self.work.bands -= found.spent
         # Record whether the solve ended at the deadline.
         self.deadline.is_over()
@@ -291,7 +325,9 @@ class ExactStep:
             return answer
         from placement.core.exact.cp_sat.roles_model import fewer_role_changes
 
-        at = fewer_role_changes(problem, answer.at, self.effort.role_work)
+        most = DRAFT_WORK if self._is_draft(value) else inf
+        work, seconds = min(self.effort.role_work, most), self.deadline.left()
+        at = fewer_role_changes(problem, answer.at, work, seconds)
         return answer._replace(at=at, value=evaluate(problem, at))
 
 

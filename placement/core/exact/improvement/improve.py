@@ -312,7 +312,7 @@ class _Cheaper:
         placed = arranged(self._problem, solutions.places, set())
         spread_from = self._found.spread_from
         found, spent = roles_within(
-            self._problem, placed, self._bands, spread_from, work
+            self._problem, placed, self._bands, spread_from, work, self._left()
         )
         self.work -= spent
         if found is None or len(self._outside(found)):

@@ -8,6 +8,9 @@ from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import Value, evaluate, keeps_caps, misplaced_roles
 from placement.core.model.problem import Problem
 
+NEARER = 0.995
+"""Ratio of distances below which a nearer answer may cost more."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Improved:
@@ -50,6 +53,11 @@ class Improved:
     needs_roles: bool = False
     solver: str | None = None
     spent: float = 0.0
+
+
+def is_hardly_nearer(value: Value, known: Value) -> bool:
+    """Return whether a value costs more than a known one for hardly any distance."""
+    return value.deviation > NEARER * known.deviation and value.cost > known.cost
 
 
 def better(problem: Problem, known: Improved, at: Arrangement | None) -> Improved:

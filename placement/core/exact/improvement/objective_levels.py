@@ -15,7 +15,11 @@ from placement.core.exact.answer import Answer, Said, proven_answer
 from placement.core.exact.cp_sat.bands_model import Outcome
 from placement.core.exact.cp_sat.distances_model import DistancesModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
-from placement.core.exact.improvement.improved_answer import Improved, better
+from placement.core.exact.improvement.improved_answer import (
+    Improved,
+    better,
+    is_hardly_nearer,
+)
 from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.solver_names import cp_sat
 from placement.core.exact.time_limits import Left
@@ -132,10 +136,13 @@ class _ByLevels:
 
     def answer(self) -> Levels:
         """Return the best answer after all solves that the work allows."""
-        model = self.model
+        model, known = self.model, self._found
         deviation, has_nearest = self._nearest()
         if not (has_nearest and self._least(model.total).is_best):
-            return Levels(self._found.at, deviation, None, None, model.spent)
+            # Its cost has not been minimised yet.
+            is_hardly = is_hardly_nearer(self._found.value, known.value)
+            at = known.at if is_hardly and not has_nearest else self._found.at
+            return Levels(at, deviation, None, None, model.spent)
         cost, roles = self._least_cost(), None
         if cost is not None:
             model.keep_moves(self._found.value)

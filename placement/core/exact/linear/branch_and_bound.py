@@ -6,6 +6,7 @@ fractional pair of group and bin, until every leaf reaches the cost of the incum
 The bounds of the leaves follow from their duals, in exact integers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
@@ -43,11 +44,21 @@ ANYTHING = 1e-12
 """Smallest distance that counts as positive."""
 ROUNDS = 10
 """Largest number of rounds of cuts at the root."""
+IsOver = Callable[[], bool]
 NO_PRICES = {"denominator": 1, "above": [], "below": []}
 
 
+def never() -> bool:
+    """Return `False`: there is no deadline."""
+    return False
+
+
 def branched_cost(
-    problem: Problem, bands: Bands, enough: int, most_leaves: int
+    problem: Problem,
+    bands: Bands,
+    enough: int,
+    most_leaves: int,
+    is_over: IsOver = never,
 ) -> tuple[int, Proof | None]:
     """
     Return a lower bound on the cost of moving, and the tree that proves it.
@@ -62,14 +73,16 @@ def branched_cost(
         Cost of a known answer.
     most_leaves
         Largest number of leaves.
+    is_over
+        Function that returns whether to end now, with the bound of the tree so far.
     """
     tree = _Tree(problem, bands, copy=problem.least_price)
-    value, proof = tree.grown(enough, most_leaves)
+    value, proof = tree.grown(enough, most_leaves, is_over)
     return int(value), proof
 
 
 def branched_distance(
-    problem: Problem, enough: float, most_leaves: int
+    problem: Problem, enough: float, most_leaves: int, is_over: IsOver = never
 ) -> tuple[float, Proof | None]:
     """
     Return a lower bound on the distance outside the bands, and its proof.
@@ -80,14 +93,14 @@ def branched_distance(
     """
     tree = _Tree(problem, aimed_bands(problem), copy=0)
     if not np.isfinite(enough):
-        return tree.grown(enough, most_leaves)
-    best, proof = tree.grown(enough, most_leaves // FEWER)
+        return tree.grown(enough, most_leaves, is_over)
+    best, proof = tree.grown(enough, most_leaves // FEWER, is_over)
     nearest, furthest = best, enough * NEARLY
     tried = furthest
     for _ in range(WIDTHS):
-        if tried <= best:
+        if tried <= best or is_over():
             break
-        beyond = _proven_beyond(problem, tried, most_leaves)
+        beyond = _proven_beyond(problem, tried, most_leaves, is_over)
         if beyond is None:
             furthest = tried
         else:
@@ -96,7 +109,9 @@ def branched_distance(
     return best, proof
 
 
-def _proven_beyond(problem: Problem, distance: float, most_leaves: int) -> Proof | None:
+def _proven_beyond(
+    problem: Problem, distance: float, most_leaves: int, is_over: IsOver
+) -> Proof | None:
     """Return a proof that no arrangement is within a distance; `None`: not proven."""
     ends = widened_ends(problem, distance)
     aimed = aimed_bands(problem)
@@ -105,7 +120,7 @@ def _proven_beyond(problem: Problem, distance: float, most_leaves: int) -> Proof
         np.where(has_band, ends[0], aimed.lower),
         np.where(has_band, ends[1], aimed.upper),
     )
-    value, proof = _Tree(problem, bands, copy=0).grown(ANYTHING, most_leaves)
+    value, proof = _Tree(problem, bands, copy=0).grown(ANYTHING, most_leaves, is_over)
     if proof is None or value <= 0:
         return None
     witness = proof.witness
@@ -160,14 +175,16 @@ class _Tree:
         self._cuts: list[Cut] = []
         self._rounded: list[RoundedRow] = []
 
-    def grown(self, enough: float, most_leaves: int) -> tuple[float, Proof | None]:
+    def grown(
+        self, enough: float, most_leaves: int, is_over: IsOver
+    ) -> tuple[float, Proof | None]:
         """Branch until all leaves reach `enough`; return the bound and its proof."""
-        first = self._root(enough)
+        first = self._root(enough, is_over)
         cases, nodes = [first], [first.leaf]
         waiting = [(first.value, 0)]
         while waiting[0][0] < enough * (1 - CLOSE) and len(nodes) < 2 * most_leaves:
             row = waiting[0][1]
-            if cases[row].split is None:
+            if cases[row].split is None or is_over():
                 break
             heappop(waiting)
             nodes[row] = self._branch(cases[row], len(nodes))
@@ -184,13 +201,13 @@ class _Tree:
         cuts = {"cuts": [_cut_entry(cut) for cut in self._cuts]} if self._cuts else {}
         return value, Proof(kind="milp-dual", witness={"nodes": nodes, **cuts})
 
-    def _root(self, enough: float) -> _Case:
+    def _root(self, enough: float, is_over: IsOver) -> _Case:
         """Solve the root, and add cuts for some rounds."""
         case = self._case((), NO_PRICES)
         for _ in range(ROUNDS):
             if case.vertex is None or case.value >= enough * (1 - CLOSE):
                 break
-            if not self._cut(case.vertex):
+            if is_over() or not self._cut(case.vertex):
                 break
             case = self._case((), case.leaf)
         return self._without_loose(case)

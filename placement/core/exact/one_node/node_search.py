@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from placement.array_types import BoolArray
-from placement.core.exact.cp_sat.placement_variables import SEED
+from placement.core.exact.cp_sat.limited_solver import SEED
 from placement.core.exact.one_node.item_exchanges import Exchanges
 from placement.core.exact.one_node.move_enumeration import enumerate_moves
 from placement.core.exact.one_node.node_program import solve_program
