@@ -73,6 +73,8 @@ class Effort:
         Number of attempts to bring the furthest bins nearer to their bands.
     exact_cells
         Largest number of (group, bin) pairs given to CP-SAT as a whole.
+    kernel_cells
+        Largest number of (group, bin) pairs for the kernel of the linear relaxation.
     exact_work
         Deterministic seconds of CP-SAT, each about two processor seconds.
     part_work, part_items
@@ -112,6 +114,7 @@ class Effort:
     near_nodes: int = 0
     narrowings: int = 0
     exact_cells: int = 0
+    kernel_cells: int = 0
     exact_work: float = 0.0
     part_work: float = 0.0
     part_items: int = 0
@@ -151,6 +154,7 @@ NORMAL = Effort(
     near_nodes=1,
     narrowings=8,
     exact_cells=1_500,
+    kernel_cells=5_000,
     exact_work=0.8,
     part_work=0.4,
     part_items=4_000,
@@ -179,6 +183,7 @@ THOROUGH = Effort(
     near_nodes=50,
     narrowings=16,
     exact_cells=20_000,
+    kernel_cells=20_000,
     exact_work=8.0,
     part_work=4.0,
     part_items=100_000,
@@ -187,6 +192,7 @@ THOROUGH = Effort(
 EXACT = replace(
     THOROUGH,
     exact_cells=60_000,
+    kernel_cells=60_000,
     exact_work=100_000.0,
     part_work=10.0,
     role_work=10.0,

@@ -18,7 +18,7 @@ from ortools.sat.python import cp_model
 from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.hard_rules_model import BITS, RulesModel
-from placement.core.exact.cp_sat.placement_variables import Pair, with_roles_kept
+from placement.core.exact.cp_sat.placement_variables import Pair, Pairs, with_roles_kept
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import Value, usable_capacity
@@ -69,6 +69,8 @@ class BandsModel(RulesModel):
     has_roles
         Whether the model has variables of roles. Without them, the load of a role
         counts wherever that relaxes a constraint: a relaxation as well.
+    only
+        Pairs that have variables; `None`: all. The optimum is then no bound.
     """
 
     def __init__(
@@ -78,9 +80,12 @@ class BandsModel(RulesModel):
         inside: NodeBins | None = None,
         *,
         has_roles: bool = True,
+        only: Pairs | None = None,
     ) -> None:
         capacity = None if bands is None else _of_copies(problem)
-        super().__init__(problem, capacity, inside=inside, has_roles=has_roles)
+        super().__init__(
+            problem, capacity, inside=inside, has_roles=has_roles, only=only
+        )
         self.spent, self.fineness = 0.0, FINENESS
         self.steps = problem.num_items + 1
         self._pairs = [pair for pair in self.at if pair not in self.home]

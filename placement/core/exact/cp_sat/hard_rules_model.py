@@ -21,7 +21,7 @@ from ortools.sat.python import cp_model
 from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.limited_solver import SEED
-from placement.core.exact.cp_sat.placement_variables import Pair, PlacesModel
+from placement.core.exact.cp_sat.placement_variables import Pair, Pairs, PlacesModel
 from placement.core.exact.model_scaling import LARGEST, Found, caps_of
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.work_limit import ExactWork
@@ -47,7 +47,7 @@ class RulesModel(PlacesModel):
         Problem to model; `fits_rules` must hold.
     capacity
         ``(N, R)`` capacities of the bins; `None`: those of the problem.
-    is_lenient, inside, has_roles
+    is_lenient, inside, has_roles, only
         As for `PlacesModel`.
     """
 
@@ -59,9 +59,14 @@ class RulesModel(PlacesModel):
         is_lenient: bool = False,
         inside: NodeBins | None = None,
         has_roles: bool = True,
+        only: Pairs | None = None,
     ) -> None:
         super().__init__(
-            problem, is_lenient=is_lenient, inside=inside, has_roles=has_roles
+            problem,
+            is_lenient=is_lenient,
+            inside=inside,
+            has_roles=has_roles,
+            only=only,
         )
         self.capacity = usable_capacity(problem) if capacity is None else capacity
         self._add_capacities()

@@ -8,7 +8,11 @@ SECONDS_AT_LEAST, SECONDS_PER_WORK = 20.0, 60.0
 
 
 def limited_solver(
-    work: float, seconds: float | None = None, seed: int = SEED
+    work: float,
+    seconds: float | None = None,
+    seed: int = SEED,
+    *,
+    is_local: bool = False,
 ) -> cp_model.CpSolver:
     """
     Return a solver that ends at the same point on any machine.
@@ -21,6 +25,8 @@ def limited_solver(
         Seconds to a deadline; `None`: no deadline.
     seed
         Seed of its random choices.
+    is_local
+        Whether to search neighbourhoods of the hint only, without any bound.
     """
     solver = cp_model.CpSolver()
     parameters = solver.parameters
@@ -29,6 +35,8 @@ def limited_solver(
     # CP-SAT 9.15 removes solutions as it compares linear constraints with each other,
     # and states optima and infeasibility that are wrong (google/or-tools#5293).
     parameters.presolve_inclusion_work_limit = 0
+    # One worker takes turns between the kinds of neighbourhoods.
+    parameters.use_lns_only = parameters.interleave_search = is_local
     # CP-SAT may raise a bound step by step and count hardly any work: limit seconds.
     longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
     within = longest if seconds is None else min(longest, max(seconds, 0.0))

@@ -8,11 +8,12 @@ caps in nodes are constraints; `core.exact.cp_sat.hard_rules_model` adds those o
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from ortools.sat.python import cp_model
 
-from placement.array_types import IntArray
+from placement.array_types import BoolArray, IntArray
 from placement.core.exact.cp_sat.limited_solver import (
     SEED,
     complete_hint,
@@ -25,6 +26,20 @@ from placement.core.model.problem import NOWHERE, Level, Movability, Problem
 
 Pair = tuple[int, int]
 Watch = Callable[[float], None]
+
+
+class Pairs(NamedTuple):
+    """
+    Pairs of group and bin that have variables.
+
+    Parameters
+    ----------
+    places, roles
+        ``(G, N)`` whether an item may be there, and whether with its group's role.
+    """
+
+    places: BoolArray
+    roles: BoolArray
 
 
 class PlacesModel:
@@ -42,11 +57,15 @@ class PlacesModel:
     has_roles
         Whether the model has variables of roles; without them, role weights are left
         out.
+    only
+        Pairs that have variables; `None`: all. The optimum is then no bound.
 
     Attributes
     ----------
     gap
         Relative gap at which an answer counts as optimal.
+    is_local
+        Whether solves search neighbourhoods of the hint only, without any bound.
     watch
         Function called with each better bound on the objective; `None`: none.
     """
@@ -58,7 +77,9 @@ class PlacesModel:
         is_lenient: bool = False,
         inside: NodeBins | None = None,
         has_roles: bool = True,
+        only: Pairs | None = None,
     ) -> None:
+        self.only, self.is_local = only, False
         self.problem, self.is_lenient, self.inside = problem, is_lenient, inside
         self.has_roles, self.gap = has_roles, 0.0
         self.watch: Watch | None = None
@@ -104,25 +125,27 @@ class PlacesModel:
         """
         if self._has_start:
             complete_hint(self.model, work, seconds)
-        self.solver = limited_solver(work, seconds, seed)
+        self.solver = limited_solver(work, seconds, seed, is_local=self.is_local)
         self.solver.parameters.relative_gap_limit = self.gap
         self.solver.best_bound_callback = self.watch
         return self.solver.solve(self.model)
 
     def suggest(self, at: Arrangement) -> None:
         """Set an arrangement as the first solution, if it is feasible."""
-        self.suggest_places(places_in(self.problem, at))
+        self.suggest_places(places_in(self.problem, at), self._holders(at))
         self._has_start = True
-        holders = self._holders(at)
-        for pair, leads in self.role.items():
-            self.model.add_hint(leads, pair in holders)
 
-    def suggest_places(self, places: set[Pair]) -> None:
-        """Set the hint of the placement variables, without a hint for roles."""
+    def suggest_places(
+        self, places: set[Pair], holders: set[Pair] | None = None
+    ) -> None:
+        """Set the hint of the placement variables, and of roles if they are given."""
         self._has_start = False
         self.model.clear_hints()  # type: ignore[no-untyped-call]
         for pair, here in self.at.items():
             self.model.add_hint(here, pair in places)
+        if holders is not None:
+            for pair, leads in self.role.items():
+                self.model.add_hint(leads, pair in holders)
 
     def _holders(self, at: Arrangement) -> set[Pair]:
         held = np.nonzero(at.role_of != NOWHERE)[0]
@@ -136,6 +159,8 @@ class PlacesModel:
     def _may_be_at(self, group: int, b: int) -> bool:
         problem = self.problem
         item = self.home.get((group, b))
+        if self.only is not None and not self.only.places[group, b]:
+            return False
         if item is not None:
             may_stay = problem.movability[item] != Movability.MUST
             return self.is_lenient or bool(may_stay)
@@ -175,6 +200,8 @@ class PlacesModel:
         able = [b for b in bins if problem.may_hold_role[b]]
         for b in bins:
             if not (problem.may_hold_role[b] or b == holder):
+                continue
+            if self.only is not None and not self.only.roles[group, b]:
                 continue
             self.role[group, b] = leads = model.new_bool_var("")
             model.add_implication(leads, self.at[group, b])

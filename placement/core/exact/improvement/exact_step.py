@@ -220,7 +220,9 @@ class ExactStep:
         is_parted = not is_by_node and not self.is_whole and self._is_parted
         found = _Found(answer.at)
         if is_parted:
-            found = self._relaxed(_Found(self._by_neighbourhoods(answer)), answer)
+            at = self._in_kernel(answer, work)
+            at = self._by_neighbourhoods(at, answer)
+            found = self._relaxed(_Found(at), answer)
         elif not self._fits:
             return None
         if self._fits and self.work.bands > 0 and not self.deadline.is_over():
@@ -272,14 +274,26 @@ class ExactStep:
         is_relaxed = proof is not None and not found.needs_roles
         return _Found(found.at, said, cost_bound, proof, is_relaxed)
 
-    def _by_neighbourhoods(self, answer: Answer) -> Arrangement:
+    def _in_kernel(self, answer: Answer, work: float) -> Arrangement:
+        """Search the kernel of a problem too large for a model of all its pairs."""
+        if not fits_bands(self.problem, self.effort.kernel_cells):
+            return answer.at
+        from placement.core.exact.improvement.cheaper_answer import CheaperAnswer
+        from placement.core.exact.improvement.improved_answer import improved_from
+
+        known = improved_from(self.problem, answer.at)
+        limits = work, self.deadline.left, max(self.effort.closed, SLIGHT)
+        cheaper = CheaperAnswer(self.problem, known, answer.cost, limits, [])
+        return cheaper.in_kernel().at
+
+    def _by_neighbourhoods(self, at: Arrangement, answer: Answer) -> Arrangement:
         from placement.core.exact.improvement.neighbourhood_search import (
             improve_by_neighbourhoods,
         )
 
         at, _ = improve_by_neighbourhoods(
             self.problem,
-            answer.at,
+            at,
             enough=0 if answer.value.is_outside else answer.cost,
             work=self.effort.part_work,
             seed=self.seed,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from placement.core.exact.milp.spread_check import crowds
-from placement.core.model.arrangement import Arrangement
+from placement.core.model.arrangement import Arrangement, home_arrangement
 from placement.core.model.objective import Value, evaluate, keeps_caps, misplaced_roles
 from placement.core.model.problem import Problem
 
@@ -53,6 +53,14 @@ class Improved:
     needs_roles: bool = False
     solver: str | None = None
     spent: float = 0.0
+
+
+def improved_from(problem: Problem, at: Arrangement) -> Improved:
+    """Return an answer before any improvement."""
+    before = home_arrangement(problem)
+    # An answer over the soft caps on collections may stay over them.
+    spread_from = at if crowds(problem, before, at) else before
+    return Improved(at=at, value=evaluate(problem, at), spread_from=spread_from)
 
 
 def is_hardly_nearer(value: Value, known: Value) -> bool:

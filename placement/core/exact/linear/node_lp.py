@@ -33,12 +33,15 @@ class Vertex(NamedTuple):
     marginals, of_cuts
         ``(rows,)`` marginals of `Rows.banded`, and of cuts in the order of their
         addition: change of the objective per unit of the limit.
+    reduced_costs
+        ``(columns,)`` change of the objective per unit of each column.
     """
 
     columns: FloatArray
     outside: float
     marginals: FloatArray
     of_cuts: FloatArray
+    reduced_costs: FloatArray
 
 
 class LeafProgram:
@@ -141,7 +144,11 @@ class LeafProgram:
         marginals = marginals[self._first_load :]
         loads = len(self.place)
         return Vertex(
-            columns[:-1], float(columns[-1]), marginals[:loads], marginals[loads:]
+            columns=columns[:-1],
+            outside=float(columns[-1]),
+            marginals=marginals[:loads],
+            of_cuts=marginals[loads:],
+            reduced_costs=np.array(found.col_dual)[:-1],
         )
 
     def _fix(self, fixing: Fixing, columns: FloatArray, lower: FloatArray) -> None:

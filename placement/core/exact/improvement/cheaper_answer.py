@@ -1,0 +1,378 @@
+"""
+Minimum of the cost within the bands that an answer reaches, by CP-SAT and HiGHS.
+
+Racks that do not depend on each other are solved one by one; other problems as a whole,
+and in the kernel of their linear relaxation (`core.exact.linear.kernel`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from placement.array_types import IntArray
+from placement.core.bounds.cover_bounds import reached_bands
+from placement.core.exact.improvement.improved_answer import Improved, better
+from placement.core.exact.milp.spread_check import crowds
+from placement.core.exact.separable_levels import NodeBins
+from placement.core.exact.solver_names import cp_sat
+from placement.core.exact.time_limits import LEAST_WORK, Left
+from placement.core.model.arrangement import Arrangement, home_arrangement, loads
+from placement.core.model.gap_report import closing, is_listened_to
+from placement.core.model.problem import Problem
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import LinearExprT
+
+    from placement.core.exact.cp_sat.bands_model import BandsModel, Outcome
+    from placement.core.exact.cp_sat.placement_variables import Pair, Watch
+    from placement.core.exact.decomposition.node_decomposition import Decomposition
+    from placement.core.exact.decomposition.node_solutions import NodeSolutions
+
+FIRST = 0.9
+"""Share of the remaining work for one solve that others follow (0-1)."""
+SEARCH = 0.4
+"""Share of the work for the search node by node (0-1)."""
+NODES = 0.65
+"""Share of the remaining work for the bounds node by node (0-1)."""
+PLACED = 0.5
+"""Share of the remaining work for roles at the places of all nodes (0-1)."""
+TURNS = 0.8
+"""Share of the remaining work for places and roles in alternation (0-1)."""
+NEAR = ((1e-4, 2), (1e-5, 3))
+"""Relative gaps up to which to search for a cheaper answer again, and seeds for it."""
+AGAIN = 1.0
+"""Further work for each of these searches, as a share of all work."""
+MOST_AGAIN = 4.0
+"""Upper limit of that work, in deterministic seconds."""
+KERNEL = 1.0
+"""Further work for the kernel of the relaxation, as a share of all work."""
+MOST_KERNEL = 1.5
+"""Upper limit of that work, in deterministic seconds."""
+STEPS = ((0, False, 0.3), (0, True, 0.2), (150, True, 0.2), (400, True, 0.3))
+"""Columns besides the kernel, whether to search from the answer, and share of work."""
+ROLES = 0.2
+"""Share of the remaining work for minimising role changes (0-1)."""
+
+
+class CheaperAnswer:
+    """
+    Minimiser of cost within the bands an answer reaches, then moves, then role changes.
+
+    Parameters
+    ----------
+    problem, known
+        Problem and answer.
+    least
+        Lower bound on the cost of moves.
+    limits
+        Deterministic seconds, a function that returns the seconds to a deadline, and
+        the relative gap at which an answer counts as optimal.
+    nodes
+        Separable nodes, if any.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        known: Improved,
+        least: int,
+        limits: tuple[float, Left, float],
+        nodes: Sequence[NodeBins],
+    ) -> None:
+        self._problem, self._found, self._least = problem, known, least
+        self._enough = least
+        self.work, self._left, self._closed = limits
+        self.more, self._again = 0.0, min(self.work * AGAIN, MOST_AGAIN)
+        self._in_kernel_work = min(self.work * KERNEL, MOST_KERNEL)
+        self._bands = reached_bands(problem, known.at)
+        self._nodes = nodes
+        self._is_spread, self._by_nodes = False, cp_sat()
+        self._before = home_arrangement(problem)
+
+    def improved(self) -> Improved:
+        """Return the answer after all solves that the work allows."""
+        from placement.core.exact.cp_sat.bands_model import BandsModel
+
+        if self.work < LEAST_WORK:
+            return self._found
+        solutions = self._by_node()
+        self._prove(self._least)
+        if self._is_closed(self._enough):
+            self._is_spread = self._enough > self._least
+            self._prove(self._enough)
+            if not self._closed:
+                self._fewer_roles(is_free=True)
+            return self._found
+        if solutions is not None and self._closed and self._has_taken(solutions):
+            # A model of all nodes is no easier than node by node.
+            self._is_spread = self._enough > self._least
+            self._prove(self._enough)
+            return self._found
+        self.in_kernel()
+        if self._is_closed(self._enough):
+            return self._found
+        model = BandsModel(self._problem, self._bands)
+        model.gap = self._closed
+        model.watch = self._watch(model) if is_listened_to() else None
+        if solutions is not None:
+            for bins, least in solutions.costs.items():
+                model.add_least_cost(bins, least)
+        self._of_the_whole(model)
+        return self._found
+
+    @property
+    def _of_nodes(self) -> set[int]:
+        """Bounds that are sums of the bounds of the nodes."""
+        return {self._least, self._enough}
+
+    def _watch(self, model: "BandsModel") -> "Watch":
+        """Return a function that reports the bound of a model of all bins."""
+
+        def watch(bound: float) -> None:
+            known, least = self._found.value.cost, bound // model.steps * model.unit
+            closing(known, max(self._least, min(least, known)))
+
+        return watch
+
+    def _is_closed(self, bound: int) -> bool:
+        """Return whether a lower bound proves the answer optimal within the gap."""
+        return self._found.value.cost - bound <= bound * self._closed
+
+    def _has_taken(self, solutions: "NodeSolutions") -> bool:
+        """Return whether the answer has the places of the nodes' solutions."""
+        from placement.core.exact.cp_sat.placement_variables import places_in
+
+        return places_in(self._problem, self._found.at) == solutions.places
+
+    def in_kernel(self) -> Improved:
+        """Search among pairs that the linear relaxation favours, more each time."""
+        from placement.core.exact.cp_sat.bands_model import BandsModel
+        from placement.core.exact.cp_sat.placement_variables import Pairs
+        from placement.core.exact.cp_sat.spread_rows import keep_spread
+        from placement.core.exact.linear.kernel import Kernel
+
+        kernel = Kernel.of(self._problem, self._bands)
+        if kernel is None:
+            return self._found
+        if not self._found.prices:
+            self._found = replace(self._found, prices=kernel.prices)
+        whole, most = self.work, self._in_kernel_work
+        for extra, is_local, part in STEPS:
+            at = self._found.at if is_local else None
+            only = Pairs(*kernel.pairs(extra, at))
+            model = BandsModel(self._problem, self._bands, only=only)
+            model.is_local = is_local
+            keep_spread(model, self._problem, self._before)
+            self.work = most * part
+            rounded = None if is_local else kernel.rounded()
+            self._asked(model, model.moves_cost(), 1.0, rounded)
+            if self._is_closed(self._enough):
+                break
+        self.work, self.more = whole, self.more + most
+        return self._found
+
+    def _of_the_whole(self, model: "BandsModel") -> None:
+        """Minimise the cost with one model of all bins."""
+        from placement.core.exact.cp_sat.spread_rows import keep_spread
+
+        cost = model.moves_cost()
+        outcome = self._asked(model, cost, FIRST)
+        if outcome.bound is None:
+            return
+        # The number of moves is less than one step: the quotient is units of cost.
+        units = outcome.bound // model.steps
+        self._prove(units * model.unit)
+        if self._is_crowded(outcome.at):
+            # The answer exceeds the soft caps: minimise again with the caps enforced.
+            model.watch = None
+            keep_spread(model, self._problem, self._before)
+            self._is_spread = True
+            outcome = self._asked(model, cost, FIRST)
+            units = max(units, (outcome.bound or 0) // model.steps)
+            self._prove(units * model.unit)
+        if outcome.is_best and model.unit == 1:
+            self._prove(self._found.value.cost)
+        elif outcome.is_best and not self._is_closed(units * model.unit):
+            outcome = self._last_digits(model, units)
+        self._fewer_roles(is_free=outcome.is_best)
+
+    def _by_node(self) -> "NodeSolutions | None":
+        """Minimise the cost node by node if a level is separable."""
+        if not self._nodes:
+            return None
+        parts = self._decomposed(has_roles=False)
+        solutions = self._taken(parts.searched((self.work * SEARCH, self._left)))
+        self._found = replace(self._found, prices=dict(solutions.prices))
+        if self._assign_roles(solutions):
+            if self._is_closed(self._enough):
+                return solutions
+            places = set(solutions.places)
+            solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+            solutions = self._tried_again(parts, solutions)
+            if solutions.places == places or self._assign_roles(solutions):
+                return solutions
+        # No roles were found for these places: add role variables to each node.
+        self._found = replace(self._found, needs_roles=True)
+        if not parts.are_small:
+            self._in_turns()
+            if not self._is_closed(self._enough):
+                self._taken(parts.proven((self.work * NODES, self._left)))
+        parts = self._decomposed(has_roles=True)
+        solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+        self._assign_roles(solutions)
+        return solutions
+
+    def _tried_again(
+        self, parts: "Decomposition", solutions: "NodeSolutions"
+    ) -> "NodeSolutions":
+        """Search again, from the bounds now known, where solutions are near."""
+        for most, seed in NEAR:
+            if not self._closed < parts.gap() <= most:
+                break
+            self.work += self._again
+            self.more += self._again
+            again = parts.searched_again((self._again, self._left), seed)
+            solutions = self._taken(again)
+        return solutions
+
+    def _in_turns(self) -> None:
+        """Search places and roles in alternation."""
+        from placement.core.exact.decomposition.fixed_role_search import FixedRoles
+
+        spread_from = self._found.spread_from
+        search = FixedRoles(
+            self._problem, self._nodes, self._bands, spread_from, self._closed
+        )
+        at = search.improved(self._found.at, (self.work * TURNS, self._left))
+        self.work -= search.spent
+        if not len(self._outside(at)):
+            self._found = better(self._problem, self._found, at)
+        self._report()
+
+    def _decomposed(self, *, has_roles: bool) -> "Decomposition":
+        """Return the decomposition by node, starting from the answer."""
+        from placement.core.exact.decomposition.node_decomposition import Decomposition
+
+        return Decomposition(
+            self._problem,
+            self._nodes,
+            (self._found.at, self._found.spread_from),
+            self._bands,
+            self._closed,
+            has_roles=has_roles,
+        )
+
+    def _taken(self, solutions: "NodeSolutions") -> "NodeSolutions":
+        """Adopt the bounds of the nodes."""
+        self.work -= solutions.spent
+        self._by_nodes = solutions.solver or self._by_nodes
+        self._least = max(self._least, sum(solutions.costs.values()))
+        self._enough = max(self._least, sum(solutions.spread_costs.values()))
+        self._report()
+        return solutions
+
+    def _assign_roles(self, solutions: "NodeSolutions") -> bool:
+        """Assign the roles at the places of the nodes; return whether it succeeds."""
+        from placement.core.exact.cp_sat.placement_variables import arranged
+        from placement.core.exact.cp_sat.roles_model import roles_within
+
+        work = max(self.work * PLACED, LEAST_WORK)
+        placed = arranged(self._problem, solutions.places, set())
+        spread_from = self._found.spread_from
+        found, spent = roles_within(
+            self._problem, placed, self._bands, spread_from, work, self._left()
+        )
+        self.work -= spent
+        if found is None or len(self._outside(found)):
+            return False
+        self._found = better(self._problem, self._found, found)
+        return True
+
+    def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
+        """Minimise the cost below one unit, where the number of units is known."""
+        model.watch = None
+        beyond = (self._found.value.cost - 1) // model.unit - units
+        rest = model.rest_of_cost(units, max(beyond, 0))
+        outcome = self._asked(model, rest, FIRST)
+        if outcome.bound is not None:
+            self._prove(units * model.unit + outcome.bound // model.steps)
+        return outcome
+
+    def _fewer_roles(self, *, is_free: bool) -> None:
+        """Minimise role changes; `is_free`: places may change at no extra cost."""
+        from placement.core.exact.cp_sat.bands_model import BandsModel
+        from placement.core.exact.cp_sat.placement_variables import places_in
+
+        model = BandsModel(self._problem, self._bands)
+        if is_free:
+            model.keep_moves(self._found.value)
+        else:
+            model.fix_places(places_in(self._problem, self._found.at))
+        self._asked(model, model.role_changes(), ROLES)
+
+    def _asked(
+        self,
+        model: "BandsModel",
+        objective: "LinearExprT",
+        part: float,
+        rounded: "tuple[set[Pair], set[Pair]] | None" = None,
+    ) -> "Outcome":
+        """Minimise an objective from the answer or a rounded one; keep a better."""
+        outcome = self._solved(model, objective, part, rounded)
+        over = self._outside(outcome.at)
+        if len(over):
+            # Rows admit loads outside the bands by less than their units.
+            model.tighten(over, self._bands)
+            tight = self._solved(model, objective, part, rounded)
+            outcome = outcome._replace(at=tight.at, is_best=False)
+        self._found = better(self._problem, self._found, outcome.at)
+        self._report()
+        return outcome
+
+    def _report(self) -> None:
+        closing(self._found.value.cost, max(self._least, self._found.cost_bound or 0))
+
+    def _outside(self, at: Arrangement | None) -> IntArray:
+        """Return bins and resources of loads outside the bands."""
+        if at is None:
+            return np.zeros((0, 2), dtype=np.int64)
+        load = loads(self._problem, at)
+        return np.argwhere((load < self._bands.lower) | (load > self._bands.upper))
+
+    def _solved(
+        self,
+        model: "BandsModel",
+        objective: "LinearExprT",
+        part: float,
+        rounded: "tuple[set[Pair], set[Pair]] | None" = None,
+    ) -> "Outcome":
+        if rounded is None:
+            model.suggest(self._found.at)
+        else:
+            model.suggest_places(*rounded)
+        before = model.spent
+        outcome = model.least(
+            objective, max(self.work * part, LEAST_WORK), self._left()
+        )
+        self.work -= model.spent - before
+        return outcome
+
+    def _is_crowded(self, at: Arrangement | None) -> bool:
+        """Return whether an answer exceeds the soft caps on collections."""
+        return at is not None and crowds(self._problem, self._before, at)
+
+    def _prove(self, cost: int) -> None:
+        """Record a lower bound on the cost, of all answers or of spread ones."""
+        found, bound = self._found, max(cost, self._least)
+        if self._is_spread and crowds(self._problem, self._before, found.at):
+            # The bound does not apply to an answer that is not spread.
+            return
+        if (found.cost_bound or -1) < bound <= found.value.cost:
+            self._found = replace(
+                found,
+                cost_bound=bound,
+                is_spread=self._is_spread,
+                solver=self._by_nodes if bound in self._of_nodes else cp_sat(),
+            )
