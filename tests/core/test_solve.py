@@ -286,7 +286,7 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
     monkeypatch: pytest.MonkeyPatch,
 ):
     problem = replace(spread_out(20, 150, least=0.8), price_per_move=100_000)
-    few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
+    few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0, kernel_cells=0)
     monkeypatch.setattr(efforts, "FEW_PRICED", 0)
     monkeypatch.setattr(kernel_runner, "FEW_PRICED", 0)
     monkeypatch.setattr(local_search, "TURN", 60)
@@ -307,7 +307,7 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
 def test_rounds_go_on_as_long_as_they_pay(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(compilation, "PLAIN_ITEMS", -1)
     problem = spread_out(12, 300, least=0.9)
-    few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
+    few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0, kernel_cells=0)
 
     short = solve(problem, effort=few)
     long = solve(problem, effort=replace(few, more_rounds=efforts.MORE_FREE))

@@ -183,7 +183,7 @@ THOROUGH = Effort(
     near_nodes=50,
     narrowings=16,
     exact_cells=20_000,
-    kernel_cells=20_000,
+    kernel_cells=10_000,
     exact_work=8.0,
     part_work=4.0,
     part_items=100_000,
@@ -192,7 +192,7 @@ THOROUGH = Effort(
 EXACT = replace(
     THOROUGH,
     exact_cells=60_000,
-    kernel_cells=60_000,
+    kernel_cells=20_000,
     exact_work=100_000.0,
     part_work=10.0,
     role_work=10.0,

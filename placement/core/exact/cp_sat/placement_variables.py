@@ -64,6 +64,8 @@ class PlacesModel:
     ----------
     gap
         Relative gap at which an answer counts as optimal.
+    seed
+        Seed of the solver's random choices.
     is_local
         Whether solves search neighbourhoods of the hint only, without any bound.
     watch
@@ -79,7 +81,7 @@ class PlacesModel:
         has_roles: bool = True,
         only: Pairs | None = None,
     ) -> None:
-        self.only, self.is_local = only, False
+        self.only, self.is_local, self.seed = only, False, SEED
         self.problem, self.is_lenient, self.inside = problem, is_lenient, inside
         self.has_roles, self.gap = has_roles, 0.0
         self.watch: Watch | None = None
@@ -109,7 +111,7 @@ class PlacesModel:
         return cp_model.LinearExpr.sum(terms)
 
     def run(
-        self, work: float, seconds: float | None = None, seed: int = SEED
+        self, work: float, seconds: float | None = None, seed: int | None = None
     ) -> cp_model.CpSolverStatus:
         """
         Solve the present model, with the same result on any machine.
@@ -121,10 +123,11 @@ class PlacesModel:
         seconds
             Seconds to a deadline; `None`: no deadline.
         seed
-            Seed of the solver's random choices.
+            Seed of the solver's random choices; `None`: `self.seed`.
         """
         if self._has_start:
             complete_hint(self.model, work, seconds)
+        seed = self.seed if seed is None else seed
         self.solver = limited_solver(work, seconds, seed, is_local=self.is_local)
         self.solver.parameters.relative_gap_limit = self.gap
         self.solver.best_bound_callback = self.watch

@@ -46,12 +46,16 @@ AGAIN = 1.0
 """Further work for each of these searches, as a share of all work."""
 MOST_AGAIN = 4.0
 """Upper limit of that work, in deterministic seconds."""
-KERNEL = 1.0
+KERNEL = 1.3
 """Further work for the kernel of the relaxation, as a share of all work."""
-MOST_KERNEL = 1.5
+MOST_KERNEL = 2.0
 """Upper limit of that work, in deterministic seconds."""
-STEPS = ((0, False, 0.3), (0, True, 0.2), (150, True, 0.2), (400, True, 0.3))
-"""Columns besides the kernel, whether to search from the answer, and share of work."""
+FEW_CELLS = 400
+"""Largest number of (group, bin) pairs for a model of all before the kernel."""
+BRIEF = 0.2
+"""Share of the work for that model (0-1)."""
+PROVEN = 0.4
+"""Share of the remaining work for a model of all pairs after these searches (0-1)."""
 ROLES = 0.2
 """Share of the remaining work for minimising role changes (0-1)."""
 
@@ -93,32 +97,39 @@ class CheaperAnswer:
 
     def improved(self) -> Improved:
         """Return the answer after all solves that the work allows."""
-        from placement.core.exact.cp_sat.bands_model import BandsModel
-
         if self.work < LEAST_WORK:
             return self._found
         solutions = self._by_node()
         self._prove(self._least)
-        if self._is_closed(self._enough):
-            self._is_spread = self._enough > self._least
-            self._prove(self._enough)
-            if not self._closed:
-                self._fewer_roles(is_free=True)
-            return self._found
-        if solutions is not None and self._closed and self._has_taken(solutions):
+        is_done = self._is_closed(self._enough)
+        if solutions is not None and self._closed:
             # A model of all nodes is no easier than node by node.
-            self._is_spread = self._enough > self._least
-            self._prove(self._enough)
-            return self._found
-        self.in_kernel()
-        if self._is_closed(self._enough):
-            return self._found
+            is_done = is_done or self._has_taken(solutions)
+        return self._proven() if is_done else self._of_all(solutions)
+
+    def _proven(self) -> Improved:
+        """Return the answer with the bound, and with the fewest role changes if due."""
+        self._is_spread = self._enough > self._least
+        self._prove(self._enough)
+        if not self._closed:
+            self._fewer_roles(is_free=True)
+        return self._found
+
+    def _of_all(self, solutions: "NodeSolutions | None") -> Improved:
+        """Solve a model of all pairs, and search the kernel before if it is large."""
+        from placement.core.exact.cp_sat.bands_model import BandsModel
+
         model = BandsModel(self._problem, self._bands)
         model.gap = self._closed
         model.watch = self._watch(model) if is_listened_to() else None
         if solutions is not None:
             for bins, least in solutions.costs.items():
                 model.add_least_cost(bins, least)
+        if not self._is_proven_at_once(model):
+            self.in_kernel()
+            if self._is_closed(self._enough):
+                return self._proven()
+            self.work *= PROVEN
         self._of_the_whole(model)
         return self._found
 
@@ -146,30 +157,30 @@ class CheaperAnswer:
 
         return places_in(self._problem, self._found.at) == solutions.places
 
+    def _is_proven_at_once(self, model: "BandsModel") -> bool:
+        """Return whether a brief solve of all pairs proves an answer optimal."""
+        if self._problem.num_groups * self._problem.num_bins > FEW_CELLS:
+            return False
+        return self._asked(model, model.moves_cost(), BRIEF).is_best
+
     def in_kernel(self) -> Improved:
         """Search among pairs that the linear relaxation favours, more each time."""
-        from placement.core.exact.cp_sat.bands_model import BandsModel
-        from placement.core.exact.cp_sat.placement_variables import Pairs
-        from placement.core.exact.cp_sat.spread_rows import keep_spread
-        from placement.core.exact.linear.kernel import Kernel
+        from placement.core.exact.improvement.kernel_search import STEPS, KernelSearch
 
-        kernel = Kernel.of(self._problem, self._bands)
-        if kernel is None:
+        search = KernelSearch.of(self._problem, self._bands, self._before)
+        if search is None:
             return self._found
         if not self._found.prices:
-            self._found = replace(self._found, prices=kernel.prices)
+            self._found = replace(self._found, prices=search.prices)
+        self._least = max(self._least, search.least)
+        self._enough = max(self._enough, search.least)
         whole, most = self.work, self._in_kernel_work
-        for extra, is_local, part in STEPS:
-            at = self._found.at if is_local else None
-            only = Pairs(*kernel.pairs(extra, at))
-            model = BandsModel(self._problem, self._bands, only=only)
-            model.is_local = is_local
-            keep_spread(model, self._problem, self._before)
-            self.work = most * part
-            rounded = None if is_local else kernel.rounded()
-            self._asked(model, model.moves_cost(), 1.0, rounded)
-            if self._is_closed(self._enough):
+        for step in STEPS:
+            if self._is_closed(self._enough) or self._left() == 0.0:
                 break
+            model, rounded = search.model(step, self._found.at)
+            self.work = most * step.part
+            self._asked(model, model.moves_cost(), 1.0, rounded)
         self.work, self.more = whole, self.more + most
         return self._found
 

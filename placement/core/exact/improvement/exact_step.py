@@ -184,8 +184,10 @@ class ExactStep:
 
     def starts_from(self, answer: Answer) -> bool:
         """Return whether exact models start from an answer without a search before."""
+        if self.is_whole or not answer.value.is_in_band:
+            return self.is_whole
         is_small = self._cells <= STARTED_CELLS * len(self._nodes)
-        return self.is_whole or (is_small and self._fits and answer.value.is_in_band)
+        return self._has_kernel or (is_small and self._fits)
 
     @property
     def _cells(self) -> int:
@@ -198,6 +200,11 @@ class ExactStep:
     @property
     def _fits(self) -> bool:
         return fits_bands(self.problem, self.effort.exact_cells * self._num_nodes)
+
+    @property
+    def _has_kernel(self) -> bool:
+        """Whether all racks are searched together, in the kernel of the relaxation."""
+        return not self._nodes and fits_bands(self.problem, self.effort.kernel_cells)
 
     @cached_property
     def _nodes(self) -> list[NodeBins]:
@@ -276,7 +283,7 @@ class ExactStep:
 
     def _in_kernel(self, answer: Answer, work: float) -> Arrangement:
         """Search the kernel of a problem too large for a model of all its pairs."""
-        if not fits_bands(self.problem, self.effort.kernel_cells):
+        if not self._has_kernel:
             return answer.at
         from placement.core.exact.improvement.cheaper_answer import CheaperAnswer
         from placement.core.exact.improvement.improved_answer import improved_from

@@ -25,6 +25,8 @@ from placement.core.model.problem import Problem
 
 FORCE = 1e5
 """Price of a target outside a band, in dearest copies: above the cost of any answer."""
+OUTSIDE = 1e-6
+"""Largest distance outside the bands of a feasible relaxation, in targets."""
 USED = 1e-9
 """Smallest value of a column that the relaxation uses."""
 
@@ -57,15 +59,16 @@ class Kernel:
 
     @classmethod
     def of(cls, problem: Problem, bands: Bands) -> "Kernel | None":
-        """Return the kernel for some bands; `None` if the relaxation is infeasible."""
+        """Return the kernel for some bands; `None`: no arrangement keeps them."""
         tables = Tables.of(problem)
         rows = Rows(problem, tables, tables.may)
         target = problem.bins.target
         unit: FloatArray = np.where(target > 0, target, 1.0)
         scale = max(float(problem.cost.max(initial=1)), 1.0)
-        program = LeafProgram(rows, bands, unit, rows.costs() / scale, FORCE)
+        costs = rows.costs() / scale
+        program = LeafProgram(rows, bands, unit, costs, FORCE, is_solved_once=True)
         vertex = program.solved(())
-        if vertex is None:
+        if vertex is None or vertex.outside > OUTSIDE:
             return None
         is_used = vertex.columns > USED
         order = np.argsort(np.where(is_used, -1.0, vertex.reduced_costs), kind="stable")
@@ -102,7 +105,7 @@ class Kernel:
             Arrangement whose pairs belong to the kernel as well; `None`: none.
         """
         rows, chosen = self.rows, np.zeros(len(self.rows), dtype=np.bool_)
-        chosen[self.order[: self.num_used + extra]] = True
+        chosen[self.order[: min(self.num_used + extra, len(rows))]] = True
         if at is not None:
             chosen |= rows.columns_of(at) > 0
         places = np.zeros((self.problem.num_groups, self.problem.num_bins), np.bool_)

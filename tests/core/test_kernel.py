@@ -1,0 +1,129 @@
+"""The kernel of the linear relaxation, and the searches in it."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from placement.core.bounds.cover_bounds import aimed_bands, reached_bands
+from placement.core.exact.improvement.cheaper_answer import CheaperAnswer
+from placement.core.exact.improvement.improved_answer import improved_from
+from placement.core.exact.improvement.kernel_search import ALL, STEPS, KernelSearch
+from placement.core.exact.linear.kernel import Kernel
+from placement.core.exact.milp.spread_check import crowds
+from placement.core.exact.model_scaling import fits_bands
+from placement.core.exact.time_limits import no_deadline
+from placement.core.model.arrangement import home_arrangement, loads
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import Problem
+from support.every_way import is_enumerable, legal, worst_of
+from support.oracles import illegal_moves
+from support.problems import make_problem, problems
+
+SMALL = problems(is_plain=True, max_bins=3, max_groups=4, max_items=2)
+ANY_LIMITS = (0.5, no_deadline, 0.0)
+
+
+def known_of(problem: Problem):
+    """All legal arrangements with their worth, where they can be counted."""
+    assume(fits_bands(problem, 10_000) and is_enumerable(problem))
+    known = list(legal(problem))
+    assume(known)
+    return known
+
+
+@settings(max_examples=100, deadline=None)
+@given(SMALL)
+def test_prices_prove_no_more_than_any_arrangement_costs(problem):
+    known = known_of(problem)
+    at, _ = worst_of(known)
+    bands = reached_bands(problem, at)
+
+    search = KernelSearch.of(problem, bands, home_arrangement(problem))
+
+    if search is None:
+        # The relaxation leaves out what a single item weighs more or less.
+        assert len(problem.extra)
+        return
+    inside = [value.cost for one, value in known if is_within(problem, one, bands)]
+    assert search.least <= min(inside)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SMALL)
+def test_all_columns_are_all_pairs_that_items_and_roles_may_have(problem):
+    known = known_of(problem)
+    kernel = Kernel.of(problem, reached_bands(problem, known[0][0]))
+    if kernel is None:
+        assert len(problem.extra)
+        return
+
+    places, roles = kernel.pairs(ALL)
+
+    for at, _ in known:
+        assert places[problem.group_of, at.bin_of].all()
+        held = np.nonzero(at.role_of >= 0)[0]
+        assert roles[held, at.bin_of[at.role_of[held]]].all()
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(problems(is_plain=True, has_collections=True, max_bins=3, max_groups=4))
+def test_searches_keep_all_rules_and_get_nothing_worse(problem):
+    known = known_of(problem)
+    at, _ = worst_of(known)
+    before = evaluate(problem, at)
+    start = improved_from(problem, at)
+
+    found = CheaperAnswer(problem, start, 0, ANY_LIMITS, []).in_kernel()
+
+    assert found.value <= before
+    assert not illegal_moves(problem, found.at)
+    assert not crowds(problem, start.spread_from, found.at)
+    assert is_within(problem, found.at, reached_bands(problem, at))
+
+
+def is_within(problem, at, bands) -> bool:
+    """Whether the loads of an arrangement are within bands."""
+    load = loads(problem, at)
+    return bool(((load >= bands.lower) & (load <= bands.upper)).all())
+
+
+def dependent_racks(num_groups: int = 120) -> Problem:
+    """Two items of each group in four racks, of which the first bins are overfull."""
+    rng = np.random.default_rng(3)
+    homes = [[0, 1] if g % 2 else [int(b) for b in (0, 2)] for g in range(num_groups)]
+    weight = rng.integers(1, 1000, num_groups)
+    share = int(weight.sum()) // 2
+    return make_problem(
+        homes,
+        num_bins=4,
+        racks=[0, 1, 2, 3],
+        weight=weight,
+        cost=weight,
+        lower=int(0.95 * share),
+        upper=int(1.05 * share),
+        target=float(share),
+    )
+
+
+def test_the_columns_of_the_relaxation_alone_hold_a_good_answer():
+    problem = dependent_racks()
+    search = KernelSearch.of(problem, aimed_bands(problem), home_arrangement(problem))
+    assert search is not None
+    at = home_arrangement(problem)
+
+    model, rounded = search.model(STEPS[0], at)
+    assert rounded is not None
+    model.suggest_places(*rounded)
+    found = model.least(model.moves_cost(), 0.5, None).at
+
+    assert found is not None
+    value = evaluate(problem, found)
+    assert value.is_in_band
+    assert value.cost <= 1.02 * search.least
+
+
+def test_bands_out_of_reach_have_no_kernel():
+    problem = make_problem([[0], [0]], num_bins=2, weight=4, upper=3, target=3.0)
+
+    assert Kernel.of(problem, aimed_bands(problem)) is None
