@@ -172,7 +172,8 @@ def _search(
         clock.lap("solve")
     at, value = answer.at, answer.value
     is_open = not is_proven(problem, answer, enough) and not how.deadline.is_over()
-    if is_open and not _is_far(exact, value) and _may_gain(problem, answer, how):
+    is_open = is_open and not _is_done(exact, value) and _may_gain(problem, answer, how)
+    if is_open:
         polished, worth = polish(problem, answer, how)
         clock.lap("solve")
         if worth < value:
@@ -192,9 +193,11 @@ def _search(
     return answer, steps
 
 
-def _is_far(exact: ExactStep, value: Value) -> bool:
-    """Return whether ruin is left out: exact models have all, far from the bands."""
-    return exact.is_whole and not value.key[0] and value.deviation > FAR
+def _is_done(exact: ExactStep, value: Value) -> bool:
+    """Return whether ruin is left out: exact models come as near in less time."""
+    is_far = exact.is_whole and value.deviation > FAR
+    is_searched = exact.has_kernel and value.is_in_band and not exact.effort.parts
+    return not value.key[0] and (is_far or is_searched)
 
 
 def _asked_in_rounds(

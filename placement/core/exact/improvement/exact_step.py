@@ -187,7 +187,7 @@ class ExactStep:
         if self.is_whole or not answer.value.is_in_band:
             return self.is_whole
         is_small = self._cells <= STARTED_CELLS * len(self._nodes)
-        return self._has_kernel or (is_small and self._fits)
+        return self.has_kernel or (is_small and self._fits)
 
     @property
     def _cells(self) -> int:
@@ -202,7 +202,7 @@ class ExactStep:
         return fits_bands(self.problem, self.effort.exact_cells * self._num_nodes)
 
     @property
-    def _has_kernel(self) -> bool:
+    def has_kernel(self) -> bool:
         """Whether all racks are searched together, in the kernel of the relaxation."""
         return not self._nodes and fits_bands(self.problem, self.effort.kernel_cells)
 
@@ -283,7 +283,7 @@ class ExactStep:
 
     def _in_kernel(self, answer: Answer, work: float) -> Arrangement:
         """Search the kernel of a problem too large for a model of all its pairs."""
-        if not self._has_kernel:
+        if not self.has_kernel:
             return answer.at
         from placement.core.exact.improvement.cheaper_answer import CheaperAnswer
         from placement.core.exact.improvement.improved_answer import improved_from
