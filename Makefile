@@ -84,6 +84,7 @@ bench: env-dev ## Measure, and write the tables of docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.placing --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.small --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.shapes --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.comparing --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --write docs/benchmarks.md
@@ -99,6 +100,7 @@ bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.placing --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.small --smoke
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.shapes --count 4
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --smoke

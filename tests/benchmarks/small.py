@@ -110,12 +110,13 @@ def planned(
         deviation=float(certificate.deviation.value),
         checked_gap=certificate.cost.gap,
         is_proven=Best.of(certificate, seconds).is_proven,
-        num_findings=_findings(name_of(instance.operation), found),
+        num_findings=findings_of(name_of(instance.operation), found),
     )
     return small, Best.of(certificate, seconds)
 
 
-def _findings(goal: str, found: PlannedPlacement) -> int:
+def findings_of(goal: str, found: PlannedPlacement) -> int:
+    """Return what the independent checker holds against a plan."""
     made = make_plan(goal, found, taken_at=None, settings={})
     chosen = read_request(PlanRequest(goal=goal, band=(str(BAND),)), found.draft.state)
     return sum(not finding.existing for finding in check_plan(made, chosen))

@@ -204,7 +204,8 @@ class ExactStep:
     @property
     def has_kernel(self) -> bool:
         """Whether all racks are searched together, in the kernel of the relaxation."""
-        return not self._nodes and fits_bands(self.problem, self.effort.kernel_cells)
+        most = self.effort.kernel_cells if self.effort.exact_work else 0
+        return not self._nodes and fits_bands(self.problem, most)
 
     @cached_property
     def _nodes(self) -> list[NodeBins]:
