@@ -15,6 +15,8 @@ from placement.core.exact.time_limits import no_deadline
 from placement.core.model.arrangement import home_arrangement, loads
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
+from placement.core.model.search_budget import QUICK
+from placement.core.solve import solve
 from support.every_way import is_enumerable, legal, worst_of
 from support.oracles import illegal_moves
 from support.problems import make_problem, problems
@@ -127,3 +129,23 @@ def test_bands_out_of_reach_have_no_kernel():
     problem = make_problem([[0], [0]], num_bins=2, weight=4, upper=3, target=3.0)
 
     assert Kernel.of(problem, aimed_bands(problem)) is None
+
+
+def test_searches_around_an_answer_are_the_same_each_time():
+    problem = dependent_racks()
+    at, bands = solve(problem, effort=QUICK).best, aimed_bands(problem)
+    search = KernelSearch.of(problem, bands, home_arrangement(problem))
+    assert search is not None
+    assert evaluate(problem, at).is_in_band
+
+    found = []
+    for _ in range(2):
+        model, _ = search.model(STEPS[2], at)
+        model.suggest(at)
+        found.append(model.least(model.moves_cost(), 0.2, None).at)
+
+    first, second = found
+    assert first is not None
+    assert evaluate(problem, first).cost < evaluate(problem, at).cost
+    assert first.bin_of.tolist() == second.bin_of.tolist()
+    assert first.role_of.tolist() == second.role_of.tolist()
