@@ -115,7 +115,7 @@ def _more_cost(
     effort, models, deadline = work
     is_branched = models.is_fitting or (effort.leaves > 0 and models.fits_tree)
     if not is_branched:
-        return _priced(problem, *reached, (copied, effort))
+        return _priced(problem, *reached, copied, work)
     if not (effort.leaves and fits_prices(problem, MANY_CELLS)):
         return 0, None
     from placement.core.exact.linear.branch_and_bound import branched_cost
@@ -131,15 +131,14 @@ def _first(bound: tuple[float, Proof | None]) -> float:
 
 
 def _priced(
-    problem: Problem, at: Arrangement, bands: Bands, known: tuple[int, Effort]
+    problem: Problem, at: Arrangement, bands: Bands, copied: int, work: _ProofWork
 ) -> tuple[int, Proof | None]:
     """Prove more by prices of load, where budget and size allow."""
-    copied, effort = known
-    if not fits_prices(problem, effort.priced_cells):
+    if not fits_prices(problem, work.effort.priced_cells):
         return 0, None
     from placement.core.exact.linear.lagrangian import priced_bound
 
-    return priced_bound(problem, at, bands, copied)
+    return priced_bound(problem, at, bands, copied, work.deadline.is_over_for_proofs)
 
 
 def _deviation(problem: Problem, answer: Answer, work: _ProofWork) -> Bounded:

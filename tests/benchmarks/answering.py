@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.processes import spent
-from benchmarks.run import replace_between_markers, where_measured
+from benchmarks.run import where_measured, write_between_markers
 from placement.synthetic import SIZES, make_instance
 from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import Snapshot, read_snapshot
@@ -180,10 +180,7 @@ def main() -> None:
     rows = [row for size in sizes for row in answered(size, num_runs)]
     text = f"{where_measured('python -m benchmarks.answering')}\n\n{table(rows)}"
     print(text)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, text, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, text, MARKERS)
 
 
 if __name__ == "__main__":

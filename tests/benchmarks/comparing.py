@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks import cruise_control
 from benchmarks.placing_cases import Placing
 from benchmarks.placing_measures import Placed, measure_plan, out_of_band, warm_up
-from benchmarks.run import replace_between_markers, where_measured
+from benchmarks.run import where_measured, write_between_markers
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, broker_loads, heaviest_replicas, weigh
 from placement.model.targets import Members, find_targets, share_out
@@ -141,10 +141,7 @@ def main() -> None:
         return
     table = f"{where_measured('make bench')}\n\n{_compared_table()}"
     print(table)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, table, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, table, MARKERS)
 
 
 if __name__ == "__main__":

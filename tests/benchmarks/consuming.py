@@ -28,7 +28,7 @@ from assignment.group import Group
 from assignment.outcome import Assignment, is_moved
 from benchmarks import sticky
 from benchmarks.consuming_cases import CONSUMING, SMOKE, Consuming, make_group
-from benchmarks.run import cpu_s, replace_between_markers, status_bytes, where_measured
+from benchmarks.run import cpu_s, status_bytes, where_measured, write_between_markers
 
 MARKERS = ("<!-- consuming: start -->", "<!-- consuming: end -->")
 HEADER = (
@@ -271,10 +271,7 @@ def main() -> None:
     said = f"{where_measured('make bench')} Seeds {', '.join(map(str, seeds))}."
     table = f"{said}\n\n{_table(rows, seeds)}"
     print(table)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, table, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, table, MARKERS)
 
 
 if __name__ == "__main__":

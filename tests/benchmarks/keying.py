@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from assignment.partitioners import find_partitioner
 from assignment.partitioners.key_column import KeyColumn
 from benchmarks.processes import peak, peaks, spent
-from benchmarks.run import replace_between_markers, where_measured
+from benchmarks.run import where_measured, write_between_markers
 from planner.keys.formats.read_sample import read_sample
 from planner.keys.key_sample import place_sample
 from planner.keys.key_skew import KeySkew
@@ -356,10 +356,7 @@ def main() -> None:
     tables = [hash_table(hashed), read_table(read), skew_table(skewed)]
     measured = "\n\n".join([where_measured("make bench"), *tables])
     print(measured)  # noqa: T201 - a script's output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, measured, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, measured, MARKERS)
 
 
 if __name__ == "__main__":

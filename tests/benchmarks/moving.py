@@ -25,7 +25,7 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.run import replace_between_markers, where_measured
+from benchmarks.run import where_measured, write_between_markers
 from integration.kafka.cluster import Cluster
 from integration.kafka.jars import kafka_jars
 from integration.planner import run_here
@@ -267,10 +267,7 @@ def main() -> None:
         notes, phases = measure(cluster, Path(folder), scale)
     text = f"{_said(scale, phases, load_before)}\n\n{table(notes, phases, scale)}"
     print(text)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, text, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, text, MARKERS)
 
 
 if __name__ == "__main__":

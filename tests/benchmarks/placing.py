@@ -28,7 +28,7 @@ from benchmarks.placing_measures import (
     warm_up,
     write_instance,
 )
-from benchmarks.run import replace_between_markers, where_measured
+from benchmarks.run import where_measured, write_between_markers
 from placement.synthetic import SIZES
 from planner.options.plan_request import PlanRequest
 
@@ -218,10 +218,7 @@ def main() -> None:
     said = f"{where_measured('make bench')} Seeds {', '.join(map(str, seeds))}."
     table = f"{said}\n\n{_placing_table(_chosen(given), seeds)}"
     print(table)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, table, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, table, MARKERS)
 
 
 if __name__ == "__main__":

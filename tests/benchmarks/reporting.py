@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.processes import spent
-from benchmarks.run import replace_between_markers, where_measured
+from benchmarks.run import where_measured, write_between_markers
 from planner.demo import SNAPSHOT_FILE
 
 MARKERS = ("<!-- reports: start -->", "<!-- reports: end -->")
@@ -145,10 +145,7 @@ def main() -> None:
     command = "python -m benchmarks.reporting"
     text = f"{where_measured(command)}\n\n{table(_all(is_smoke=given.smoke))}"
     print(text)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, text, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, text, MARKERS)
 
 
 if __name__ == "__main__":

@@ -151,6 +151,16 @@ def replace_between_markers(
     return f"{before}{first}\n{measured}\n{last}{after}"
 
 
+def write_between_markers(
+    path: Path | None, measured: str, markers: tuple[str, str]
+) -> None:
+    """Put the measured part into the file of a page, if one is named."""
+    if path is not None:
+        page = path.read_text(encoding="utf-8")
+        page = replace_between_markers(page, measured, markers)
+        path.write_text(page, encoding="utf-8")
+
+
 def where_measured(command: str) -> str:
     """Say by which command and where something was measured."""
     described = subprocess.run(

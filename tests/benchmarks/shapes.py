@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from benchmarks.run import cpu_s, replace_between_markers, where_measured
+from benchmarks.run import cpu_s, where_measured, write_between_markers
 from benchmarks.small import BAND, findings_of
 from benchmarks.small_best import Best
 from placement.core.model.search_budget import NORMAL
@@ -79,7 +79,7 @@ def drawn(count: int) -> Iterator[Shape]:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one plan copies, is proven of, and took."""
+    """Best bounds of one plan, its CPU seconds, and findings of the checker."""
 
     best: Best
     cpu_s: float
@@ -142,10 +142,7 @@ def main() -> None:
     said = f"{where_measured('python -m benchmarks.shapes')} {summary(found)}."
     text = "\n".join([said, "", *rows])
     print(text)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, text, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, text, MARKERS)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 from statistics import median
 
-from benchmarks.run import cpu_s, replace_between_markers, where_measured
+from benchmarks.run import cpu_s, where_measured, write_between_markers
 from benchmarks.small_best import Best, better, read_best, write_best
 from placement.core.model.search_budget import NORMAL
 from placement.core.search.preload import search_compiled
@@ -293,10 +293,7 @@ def main() -> None:
     said = f"{where_measured('make bench')} Seeds {first} to {last or first}."
     text = f"{said}\n\n{tables(sizes, given.families, seeds)}"
     print(text)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, text, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, text, MARKERS)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.processes import spent
-from benchmarks.run import replace_between_markers, where_measured
+from benchmarks.run import where_measured, write_between_markers
 from planner.demo import SNAPSHOT_FILE
 
 MARKERS = ("<!-- starting: start -->", "<!-- starting: end -->")
@@ -64,10 +64,7 @@ def main() -> None:
     rows = [measure(name, 1 if given.smoke else RUNS) for name in COMMANDS]
     text = f"{where_measured('python -m benchmarks.starting')}\n\n{table(rows)}"
     print(text)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, text, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, text, MARKERS)
 
 
 if __name__ == "__main__":

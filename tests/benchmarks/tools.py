@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks import cruise_control
 from benchmarks.comparing import bands_missed
-from benchmarks.run import replace_between_markers
+from benchmarks.run import write_between_markers
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, broker_loads, weigh
 from planner.generate.generate_request import GenerateRequest
@@ -216,10 +216,7 @@ def main() -> None:
     given = parser.parse_args()
     text = table()
     print(text)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, text, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, text, MARKERS)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.run import cpu_s, replace_between_markers, where_measured
+from benchmarks.run import cpu_s, where_measured, write_between_markers
 from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.draft.draft import DEFAULT_THRESHOLDS
@@ -325,10 +325,7 @@ def main() -> None:
     said = f"{where_measured('make bench')} Seeds {', '.join(map(str, seeds))}."
     table = f"{said}\n\n{_table(rows, seeds)}"
     print(table)  # noqa: T201 - output
-    if given.write:
-        page = given.write.read_text(encoding="utf-8")
-        page = replace_between_markers(page, table, MARKERS)
-        given.write.write_text(page, encoding="utf-8")
+    write_between_markers(given.write, table, MARKERS)
 
 
 if __name__ == "__main__":

@@ -131,6 +131,12 @@ def test_bands_out_of_reach_have_no_kernel():
     assert Kernel.of(problem, aimed_bands(problem)) is None
 
 
+def test_a_deadline_that_is_over_leaves_no_kernel():
+    problem = dependent_racks()
+
+    assert Kernel.of(problem, aimed_bands(problem), seconds=0.0) is None
+
+
 def test_searches_around_an_answer_are_the_same_each_time():
     problem = dependent_racks()
     at, bands = solve(problem, effort=QUICK).best, aimed_bands(problem)

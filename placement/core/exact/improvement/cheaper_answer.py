@@ -167,7 +167,7 @@ class CheaperAnswer:
         """Search among pairs that the linear relaxation favours, more each time."""
         from placement.core.exact.improvement.kernel_search import STEPS, KernelSearch
 
-        search = KernelSearch.of(self._problem, self._bands, self._before)
+        search = KernelSearch.of(self._problem, self._bands, self._before, self._left())
         if search is None:
             return self._found
         if not self._found.prices:

@@ -88,10 +88,14 @@ class KernelSearch:
 
     @classmethod
     def of(
-        cls, problem: Problem, bands: Bands, spread_from: Arrangement
+        cls,
+        problem: Problem,
+        bands: Bands,
+        spread_from: Arrangement,
+        seconds: float | None = None,
     ) -> "KernelSearch | None":
-        """Return the searches for some bands; `None`: no arrangement keeps them."""
-        kernel = Kernel.of(problem, bands)
+        """Return the searches for some bands; `None` as for `Kernel.of`."""
+        kernel = Kernel.of(problem, bands, seconds)
         if kernel is None:
             return None
         least, _ = proof_of(problem, bands, kernel.prices)

@@ -17,7 +17,7 @@ from placement.array_types import BoolArray, FloatArray
 from placement.core.bounds.cover_bounds import Bands, aimed_bands
 from placement.core.exact.linear.lp_columns import Rows, Tables, duals_of, whole_prices
 from placement.core.exact.linear.mir_cuts import Cut, separated
-from placement.core.exact.linear.node_lp import LeafProgram, Vertex
+from placement.core.exact.linear.node_lp import FORCE, LeafProgram, Vertex
 from placement.core.model.problem import Movability, Problem
 from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import (
@@ -29,8 +29,6 @@ from placement.core.verify.mir_cuts import RoundedRow, rounded_rows
 from placement.core.verify.price_witness import Fixing, Known
 from placement.core.verify.search_tree import widened_ends
 
-FORCE = 1e5
-"""Price of a target outside a band, in dearest copies: above the cost of any answer."""
 WHOLE = 1e-6
 """Largest distance from 0 and 1 of a column that counts as integral."""
 CLOSE = 1e-9
@@ -48,17 +46,12 @@ IsOver = Callable[[], bool]
 NO_PRICES = {"denominator": 1, "above": [], "below": []}
 
 
-def never() -> bool:
-    """Return `False`: there is no deadline."""
-    return False
-
-
 def branched_cost(
     problem: Problem,
     bands: Bands,
     enough: int,
     most_leaves: int,
-    is_over: IsOver = never,
+    is_over: IsOver = lambda: False,
 ) -> tuple[int, Proof | None]:
     """
     Return a lower bound on the cost of moving, and the tree that proves it.
@@ -82,7 +75,7 @@ def branched_cost(
 
 
 def branched_distance(
-    problem: Problem, enough: float, most_leaves: int, is_over: IsOver = never
+    problem: Problem, enough: float, most_leaves: int, is_over: IsOver = lambda: False
 ) -> tuple[float, Proof | None]:
     """
     Return a lower bound on the distance outside the bands, and its proof.

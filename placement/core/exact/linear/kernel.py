@@ -19,12 +19,10 @@ import numpy as np
 from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.linear.lp_columns import HALF, Rows, Tables, duals_of
-from placement.core.exact.linear.node_lp import LeafProgram
+from placement.core.exact.linear.node_lp import FORCE, LeafProgram
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.problem import Problem
 
-FORCE = 1e5
-"""Price of a target outside a band, in dearest copies: above the cost of any answer."""
 OUTSIDE = 1e-6
 """Largest distance outside the bands of a feasible relaxation, in targets."""
 USED = 1e-9
@@ -58,8 +56,23 @@ class Kernel:
     prices: dict[tuple[int, int, int], float]
 
     @classmethod
-    def of(cls, problem: Problem, bands: Bands) -> "Kernel | None":
-        """Return the kernel for some bands; `None`: no arrangement keeps them."""
+    def of(
+        cls, problem: Problem, bands: Bands, seconds: float | None = None
+    ) -> "Kernel | None":
+        """
+        Return the kernel for some bands.
+
+        Parameters
+        ----------
+        problem, bands
+            Problem, and bands that arrangements keep.
+        seconds
+            Seconds to a deadline; `None`: no deadline.
+
+        Returns
+        -------
+        Kernel; `None` if no arrangement keeps the bands, or the time was too short.
+        """
         tables = Tables.of(problem)
         rows = Rows(problem, tables, tables.may)
         target = problem.bins.target
@@ -67,6 +80,8 @@ class Kernel:
         scale = max(float(problem.cost.max(initial=1)), 1.0)
         costs = rows.costs() / scale
         program = LeafProgram(rows, bands, unit, costs, FORCE, is_solved_once=True)
+        if seconds is not None:
+            program.limit(seconds)
         vertex = program.solved(())
         if vertex is None or vertex.outside > OUTSIDE:
             return None

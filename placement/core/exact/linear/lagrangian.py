@@ -8,6 +8,8 @@ duals price all others, promising columns are added, and so on (sifting). Only
 `verify_prices` computes the bound, in exact integers.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from placement.array_types import BoolArray, FloatArray
@@ -29,7 +31,11 @@ WORTH_IT = -1e-7
 
 
 def priced_bound(
-    problem: Problem, at: Arrangement, bands: Bands, enough: int
+    problem: Problem,
+    at: Arrangement,
+    bands: Bands,
+    enough: int,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> tuple[int, Proof | None]:
     """
     Return a lower bound on the cost of moving, and the prices that prove it.
@@ -44,6 +50,8 @@ def priced_bound(
         Bands for which the bound holds.
     enough
         Cost of that arrangement, at which the search for a better bound ends.
+    is_over
+        Function that returns whether to end now, with the best bound so far.
     """
     best, proof = 0, None
     relaxed = _Relaxation(problem, bands)
@@ -59,7 +67,7 @@ def priced_bound(
             best, proof = value, Proof(kind="lambda", witness=witness)
         new = relaxed.worth_adding(prices, columns)
         # More columns only lower the optimum of the relaxation, a limit for all prices.
-        if best >= min(enough, most * CLOSE) or not new.any():
+        if best >= min(enough, most * CLOSE) or not new.any() or is_over():
             break
         columns |= new
     return best, proof

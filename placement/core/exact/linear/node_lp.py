@@ -18,6 +18,8 @@ from placement.core.exact.linear.mir_cuts import Row
 from placement.core.verify.price_witness import Fixing
 
 INFINITE = highspy.kHighsInf
+FORCE = 1e5
+"""Price of a target outside a band, in dearest copies: above the cost of any answer."""
 
 
 class Vertex(NamedTuple):
@@ -114,6 +116,10 @@ class LeafProgram:
         forced = sparse.hstack([loads, np.full((len(limits), 1), -1.0)])
         return sparse.vstack([without, forced]).tocsr(), lower, upper
 
+    def limit(self, seconds: float) -> None:
+        """Set a limit on the seconds of all solves; a solve it ends has no vertex."""
+        self._solver.setOptionValue("time_limit", seconds)
+
     def add(self, cut: Row) -> None:
         """Add a cut that is valid at every node."""
         unit = float(self._unit[cut.cut.bin, cut.cut.resource])
@@ -129,7 +135,7 @@ class LeafProgram:
         self._solver.deleteRows(len(gone), gone)
 
     def solved(self, fixings: tuple[Fixing, ...]) -> Vertex | None:
-        """Return an optimal vertex of a node; `None` if infeasible."""
+        """Return an optimal vertex of a node; `None` if infeasible or cut short."""
         columns, lower = self._columns.copy(), self._pair_bounds[0].copy()
         for fixing in fixings:
             self._fix(fixing, columns, lower)
