@@ -212,10 +212,13 @@ def _asked_in_rounds(
         again = _from_there(problem, answer.at, answer.value, how)
         if again is None:
             break
+        before = answer.value.deviation
         proof, said, known_at = answer.distance_proof, NOTHING_SAID, again[0]
         said = said.at_best(answer.said, is_in_band=False)
         answer = proven_answer(problem, *again, (proof, how.effort))
         answer = exact.asked(answer._replace(said=said))
+        if answer.value.deviation > MUCH_NEARER * before:
+            break
     return answer
 
 

@@ -81,6 +81,13 @@ def test_equals_every_arrangement_in_every_level(kind, data):
     assert keeps_caps(problem, found.best)
     assert not illegal_moves(problem, found.best)
     assert evaluate(problem, found.best).key == pytest.approx(best, abs=2e-9)
+    assert_bounds_name_their_solver(found.certificate)
+
+
+def assert_bounds_name_their_solver(certificate):
+    """A bound that a solver states is worth nothing where nobody is named."""
+    for bounded in (certificate.cost, certificate.moves, certificate.deviation):
+        assert (bounded.solver is None) == (bounded.solver_bound is None)
 
 
 def one_bin_far_out():

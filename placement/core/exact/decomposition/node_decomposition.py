@@ -31,6 +31,8 @@ BRANCH = 0.3
 """Share of the work for branch and cut of small nodes before CP-SAT (0-1)."""
 AT_ONCE = 0.2
 """Share of the work for proofs of small nodes before the search (0-1)."""
+FAR = 0.005
+"""Gap above which more work pays, and CP-SAT closes small nodes in less time."""
 
 
 class Decomposition:
@@ -92,6 +94,9 @@ class Decomposition:
         # Nodes near their bound leave work to the others.
         self._parts.sort(key=NodeSolver.gap)
         work, left = limits
+        if self.are_small and self.are_far and not self._has_roles:
+            self._in_turn(NodeSolver.prove_spread, limits, NodeSolver.is_spread_open)
+            return self._given()
         if not self._has_roles:
             share = work * BRANCH if self.are_small else work
             self._in_turn(NodeSolver.branch, (share, left), _is_far)
@@ -111,6 +116,11 @@ class Decomposition:
         cost = sum(part.cost() for part in self._parts)
         bound = sum(part.spread_bound for part in self._parts)
         return cost / bound - 1 if bound else float(cost)
+
+    @property
+    def are_far(self) -> bool:
+        """Whether solutions are far from their bounds: few items, heavy ones."""
+        return self.gap() > FAR
 
     @property
     def are_small(self) -> bool:

@@ -267,6 +267,16 @@ class NodeSolver:
             self.spread_bound, _ = self._by_cp_sat(model, self.spread_bound, rest)
         found.spent += model.spent
 
+    def prove_spread(self, found: NodeSolutions, limits: Limits) -> None:
+        """Close the gap by CP-SAT among solutions that keep the soft caps."""
+        model = BandsModel(self._problem, self._bands, self._node, has_roles=False)
+        model.gap = self._closed
+        keep_spread(model, self._problem, self._spread_from)
+        self.spread_bound, _ = self._by_cp_sat(model, self.spread_bound, limits)
+        if self._plain is self._rows:
+            self.bound = self.spread_bound
+        found.spent += model.spent
+
     def is_open(self) -> bool:
         """Return whether the gap exceeds that at which a node counts as optimal."""
         return self._is_open(self.bound)

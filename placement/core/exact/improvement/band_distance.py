@@ -26,8 +26,6 @@ from placement.core.model.problem import Problem
 
 SUM = 0.25
 """Share of the work for the sum of all distances (0-1)."""
-PARTS = 0.65
-"""Share of the work for the cost in some bins at a time (0-1)."""
 MOST_CELLS = 1_000
 """Largest number of (group, bin) pairs for a model of all bins with distances."""
 SAME = 1e-6
@@ -151,12 +149,9 @@ def cheaper_as_near(
     further outside: bands of the distance that each load reached may leave a node no
     other solution.
     """
-    work, left = limits
-    found, spent = _in_parts(problem, known, (work * PARTS, left))
     if problem.num_groups * problem.num_bins > MOST_CELLS:
-        return found, spent
-    found, more = _cheaper_as_whole(problem, found, (work - spent, left))
-    return found, spent + more
+        return _in_parts(problem, known, limits)
+    return _cheaper_as_whole(problem, known, limits)
 
 
 def _cheaper_as_whole(
@@ -168,6 +163,8 @@ def _cheaper_as_whole(
     model.limit_total(value.outside)
     keep_spread(model, problem, known.spread_from)
     model.suggest(known.at)
+    # No bound is asked for, and neighbourhoods lead further than a tree does.
+    model.is_local = True
     outcome = model.least(model.moves_cost(), max(work, LEAST_WORK), left())
     found = better(problem, known, outcome.at)
     if outcome.at is None or found is not known:

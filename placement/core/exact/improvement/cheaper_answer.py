@@ -36,6 +36,8 @@ SEARCH = 0.4
 """Share of the work for the search node by node (0-1)."""
 NODES = 0.65
 """Share of the remaining work for the bounds node by node (0-1)."""
+FAR_TIMES, NODES_FAR = 2.0, 0.9
+"""Further work for them far from these bounds, in multiples of `AGAIN`, and share."""
 PLACED = 0.5
 """Share of the remaining work for roles at the places of all nodes (0-1)."""
 TURNS = 0.8
@@ -48,7 +50,7 @@ MOST_AGAIN = 4.0
 """Upper limit of that work, in deterministic seconds."""
 KERNEL = 1.3
 """Further work for the kernel of the relaxation, as a share of all work."""
-MOST_KERNEL = 2.0
+MOST_KERNEL = 5.0
 """Upper limit of that work, in deterministic seconds."""
 FEW_CELLS = 400
 """Largest number of (group, bin) pairs for a model of all before the kernel."""
@@ -93,7 +95,6 @@ class CheaperAnswer:
         self._bands = reached_bands(problem, known.at)
         self._nodes = nodes
         self._is_spread, self._by_nodes = False, cp_sat()
-        self._before = home_arrangement(problem)
 
     def improved(self) -> Improved:
         """Return the answer after all solves that the work allows."""
@@ -133,11 +134,6 @@ class CheaperAnswer:
         self._of_the_whole(model)
         return self._found
 
-    @property
-    def _of_nodes(self) -> set[int]:
-        """Bounds that are sums of the bounds of the nodes."""
-        return {self._least, self._enough}
-
     def _watch(self, model: "BandsModel") -> "Watch":
         """Return a function that reports the bound of a model of all bins."""
 
@@ -165,23 +161,26 @@ class CheaperAnswer:
 
     def in_kernel(self) -> Improved:
         """Search among pairs that the linear relaxation favours, more each time."""
-        from placement.core.exact.improvement.kernel_search import STEPS, KernelSearch
+        from placement.core.exact.improvement.kernel_search import KernelSearch, Turns
 
-        search = KernelSearch.of(self._problem, self._bands, self._before, self._left())
+        limits = self._found.spread_from, self._left()
+        search = KernelSearch.of(self._problem, self._bands, *limits)
         if search is None:
             return self._found
         if not self._found.prices:
             self._found = replace(self._found, prices=search.prices)
         self._least = max(self._least, search.least)
         self._enough = max(self._enough, search.least)
-        whole, most = self.work, self._in_kernel_work
-        for step in STEPS:
+        whole, turns = self.work, Turns(self._in_kernel_work)
+        for step, work in turns:
             if self._is_closed(self._enough) or self._left() == 0.0:
                 break
-            model, rounded = search.model(step, self._found.at)
-            self.work = most * step.part
-            self._asked(model, model.moves_cost(), 1.0, rounded)
-        self.work, self.more = whole, self.more + most
+            before, self.work = self._found.at, work
+            model, rounded = search.model(step, before)
+            is_best = self._asked(model, model.moves_cost(), 1.0, rounded).is_best
+            is_searched = is_best and rounded is None and self._found.at is before
+            turns.took(work - self.work, is_searched=is_searched)
+        self.work, self.more = whole, self.more + self._in_kernel_work - turns.left
         return self._found
 
     def _of_the_whole(self, model: "BandsModel") -> None:
@@ -198,7 +197,7 @@ class CheaperAnswer:
         if self._is_crowded(outcome.at):
             # The answer exceeds the soft caps: minimise again with the caps enforced.
             model.watch = None
-            keep_spread(model, self._problem, self._before)
+            keep_spread(model, self._problem, self._found.spread_from)
             self._is_spread = True
             outcome = self._asked(model, cost, FIRST)
             units = max(units, (outcome.bound or 0) // model.steps)
@@ -220,7 +219,11 @@ class CheaperAnswer:
             if self._is_closed(self._enough):
                 return solutions
             places = set(solutions.places)
-            solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+            share = NODES
+            if parts.are_far:
+                self._add_work(FAR_TIMES * self._again)
+                share = NODES_FAR
+            solutions = self._taken(parts.proven((self.work * share, self._left)))
             solutions = self._tried_again(parts, solutions)
             if solutions.places == places or self._assign_roles(solutions):
                 return solutions
@@ -235,15 +238,21 @@ class CheaperAnswer:
         self._assign_roles(solutions)
         return solutions
 
+    def _add_work(self, more: float) -> None:
+        self.work += more
+        self.more += more
+
     def _tried_again(
         self, parts: "Decomposition", solutions: "NodeSolutions"
     ) -> "NodeSolutions":
-        """Search again, from the bounds now known, where solutions are near."""
+        """Search again, from the bounds now known; far from these, branch again."""
+        if parts.gap() > NEAR[0][0]:
+            self._add_work(self._again)
+            solutions = self._taken(parts.proven((self._again, self._left)))
         for most, seed in NEAR:
             if not self._closed < parts.gap() <= most:
                 break
-            self.work += self._again
-            self.more += self._again
+            self._add_work(self._again)
             again = parts.searched_again((self._again, self._left), seed)
             solutions = self._taken(again)
         return solutions
@@ -372,18 +381,18 @@ class CheaperAnswer:
 
     def _is_crowded(self, at: Arrangement | None) -> bool:
         """Return whether an answer exceeds the soft caps on collections."""
-        return at is not None and crowds(self._problem, self._before, at)
+        return at is not None and crowds(self._problem, self._found.spread_from, at)
 
     def _prove(self, cost: int) -> None:
         """Record a lower bound on the cost, of all answers or of spread ones."""
         found, bound = self._found, max(cost, self._least)
-        if self._is_spread and crowds(self._problem, self._before, found.at):
+        before = home_arrangement(self._problem)
+        if self._is_spread and crowds(self._problem, before, found.at):
             # The bound does not apply to an answer that is not spread.
             return
         if (found.cost_bound or -1) < bound <= found.value.cost:
+            is_of_nodes = bound in {self._least, self._enough}
+            solver = self._by_nodes if is_of_nodes else cp_sat()
             self._found = replace(
-                found,
-                cost_bound=bound,
-                is_spread=self._is_spread,
-                solver=self._by_nodes if bound in self._of_nodes else cp_sat(),
+                found, cost_bound=bound, is_spread=self._is_spread, solver=solver
             )

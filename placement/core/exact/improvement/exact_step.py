@@ -102,6 +102,13 @@ class ExactStep:
 
     def asked(self, answer: Answer) -> Answer:
         """Return the answer improved by CP-SAT, where the budget allows it."""
+        found = self._asked_once(answer)
+        if answer.value.is_outside and found.value.is_in_band:
+            # Its cost has been minimised at distances alone, or not at all.
+            found = self._asked_once(found)
+        return found
+
+    def _asked_once(self, answer: Answer) -> Answer:
         if self._is_for_distances_alone(answer):
             answer = self._with_least_distances(answer)
             if answer.said.cost is not None:
@@ -228,7 +235,8 @@ class ExactStep:
         is_parted = not is_by_node and not self.is_whole and self._is_parted
         found = _Found(answer.at)
         if is_parted:
-            at = self._in_kernel(answer, work)
+            # A model of the whole searches the kernel itself.
+            at = answer.at if self._fits else self._in_kernel(answer, work)
             at = self._by_neighbourhoods(at, answer)
             found = self._relaxed(_Found(at), answer)
         elif not self._fits:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 DISTANCE = 0.5
 """Share of the work for the distance outside the bands (0-1)."""
-COST = 0.6
-"""Further work for the cost at the distances reached, as a share of all work (0-1)."""
-MOST_COST = 10.0
+COST = 2.0
+"""Further work for the cost at the distances reached, in multiples of all work."""
+MOST_COST = 4.0
 """Upper limit of that work, in deterministic seconds."""
 PROOF = 0.25
 """Share of the work for the cost within the distance that each load reached (0-1)."""

@@ -17,6 +17,7 @@ https://doi.org/10.1007/s12532-013-0060-9
 """
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -60,6 +61,47 @@ STEPS = (
     Step(400, 2, 0.12),
     Step(ALL, 2, 0.16),
 )
+
+
+class Turns:
+    """
+    Iterator over the steps that may still find something, each with its work limit.
+
+    Work that a step leaves, or that steps left out would have had, goes to later ones.
+
+    Parameters
+    ----------
+    left
+        Work of all steps, in deterministic seconds; `took` reduces it.
+    """
+
+    def __init__(self, left: float) -> None:
+        self.left = left
+        self._ahead = list(STEPS)
+        self._step = self._ahead[0]
+
+    def __iter__(self) -> Iterator[tuple[Step, float]]:
+        """Yield the next step and its work; `took` must follow each."""
+        while self._ahead:
+            parts = sum(step.part for step in self._ahead)
+            self._step = self._ahead.pop(0)
+            yield self._step, self.left * self._step.part / parts
+
+    def took(self, spent: float, *, is_searched: bool) -> None:
+        """
+        Record a step.
+
+        Parameters
+        ----------
+        spent
+            Work done.
+        is_searched
+            Whether the answer is unchanged, and none of these columns is better.
+        """
+        self.left -= spent
+        if is_searched:
+            most = self._step.extra
+            self._ahead = [step for step in self._ahead if step.extra > most]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -62,7 +62,8 @@ def in_every_level(
     # With a price per move, the bound is not on the copied cost.
     cost = None if problem.price_per_move else levels.cost
     distance = None if problem.has_caps else levels.deviation
-    said = Said(cost, distance, cp_sat(), bool(len(problem.collection_cap)))
+    is_spread = bool(len(problem.collection_cap))
+    said = Said(cost, distance, cp_sat(), is_spread, cp_sat())
     value = evaluate(problem, levels.at)
     proven = proven_answer(problem, levels.at, value, (answer.distance_proof, effort))
     return proven._replace(said=said.at_best(answer.said, is_in_band=False))
