@@ -51,8 +51,8 @@ class Best:
 
     @property
     def is_proven(self) -> bool:
-        """Whether nothing is better, by more than a millionth of the bytes."""
-        is_nearest = self.deviation <= self.deviation_bound + SAME
+        """Whether nothing is nearer, or copies less, by more than a millionth."""
+        is_nearest = self.deviation * (1 - CLOSED) <= self.deviation_bound + SAME
         return is_nearest and self.bytes - self.bytes_bound <= self.bytes_bound * CLOSED
 
 

@@ -1,5 +1,7 @@
 """The kernel of the linear relaxation, and the searches in it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -7,7 +9,12 @@ from hypothesis import assume, given, settings
 from placement.core.bounds.cover_bounds import aimed_bands, reached_bands
 from placement.core.exact.improvement.cheaper_answer import CheaperAnswer
 from placement.core.exact.improvement.improved_answer import improved_from
-from placement.core.exact.improvement.kernel_search import ALL, STEPS, KernelSearch
+from placement.core.exact.improvement.kernel_search import (
+    ALL,
+    STEPS,
+    KernelSearch,
+    Turns,
+)
 from placement.core.exact.linear.kernel import Kernel
 from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.model_scaling import fits_bands
@@ -123,6 +130,48 @@ def test_the_columns_of_the_relaxation_alone_hold_a_good_answer():
     value = evaluate(problem, found)
     assert value.is_in_band
     assert value.cost <= 1.02 * search.least
+
+
+def test_an_answer_over_the_soft_caps_gets_better_within_its_own_counts():
+    free = dependent_racks()
+    at = solve(free, effort=QUICK).best
+    problem = replace(
+        free,
+        collection_of=np.zeros(free.num_groups, dtype=np.int32),
+        collection_cap=np.array([1]),
+    )
+    known = improved_from(problem, at)
+    assert crowds(problem, home_arrangement(problem), at)
+
+    found = CheaperAnswer(problem, known, 0, ANY_LIMITS, []).in_kernel()
+
+    assert found.value.cost < known.value.cost
+    assert not crowds(problem, at, found.at)
+
+
+def test_steps_share_the_work_that_others_leave():
+    turns = Turns(1.0)
+
+    given = []
+    for step, work in turns:
+        given.append((step, work))
+        turns.took(0.0 if step is STEPS[0] else work, is_searched=False)
+
+    steps, work = zip(*given, strict=True)
+    assert steps == STEPS
+    assert sum(work[1:]) == pytest.approx(1.0)
+    assert turns.left == pytest.approx(0.0)
+
+
+def test_columns_that_were_searched_through_are_left_out():
+    turns = Turns(1.0)
+
+    steps = []
+    for step, work in turns:
+        steps.append(step)
+        turns.took(work / 2, is_searched=step is STEPS[2])
+
+    assert steps == [step for step in STEPS if step in STEPS[:3] or step.extra > 150]
 
 
 def test_bands_out_of_reach_have_no_kernel():

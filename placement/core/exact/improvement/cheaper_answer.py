@@ -36,8 +36,8 @@ SEARCH = 0.4
 """Share of the work for the search node by node (0-1)."""
 NODES = 0.65
 """Share of the remaining work for the bounds node by node (0-1)."""
-FAR_TIMES, NODES_FAR = 2.0, 0.9
-"""Further work for them far from these bounds, in multiples of `AGAIN`, and share."""
+FAR, MOST_FAR = 4.0, 4.5
+"""Work far from these bounds, in multiples of all work, and its upper limit."""
 PLACED = 0.5
 """Share of the remaining work for roles at the places of all nodes (0-1)."""
 TURNS = 0.8
@@ -91,6 +91,7 @@ class CheaperAnswer:
         self._enough = least
         self.work, self._left, self._closed = limits
         self.more, self._again = 0.0, min(self.work * AGAIN, MOST_AGAIN)
+        self._far_work = min(self.work * FAR, MOST_FAR)
         self._in_kernel_work = min(self.work * KERNEL, MOST_KERNEL)
         self._bands = reached_bands(problem, known.at)
         self._nodes = nodes
@@ -219,11 +220,9 @@ class CheaperAnswer:
             if self._is_closed(self._enough):
                 return solutions
             places = set(solutions.places)
-            share = NODES
             if parts.are_far:
-                self._add_work(FAR_TIMES * self._again)
-                share = NODES_FAR
-            solutions = self._taken(parts.proven((self.work * share, self._left)))
+                self._add_work(max(self._far_work - self.work, 0.0))
+            solutions = self._taken(parts.proven((self.work * NODES, self._left)))
             solutions = self._tried_again(parts, solutions)
             if solutions.places == places or self._assign_roles(solutions):
                 return solutions
@@ -246,7 +245,7 @@ class CheaperAnswer:
         self, parts: "Decomposition", solutions: "NodeSolutions"
     ) -> "NodeSolutions":
         """Search again, from the bounds now known; far from these, branch again."""
-        if parts.gap() > NEAR[0][0]:
+        if parts.are_small and parts.gap() > NEAR[0][0]:
             self._add_work(self._again)
             solutions = self._taken(parts.proven((self._again, self._left)))
         for most, seed in NEAR:

@@ -235,8 +235,7 @@ class ExactStep:
         is_parted = not is_by_node and not self.is_whole and self._is_parted
         found = _Found(answer.at)
         if is_parted:
-            # A model of the whole searches the kernel itself.
-            at = answer.at if self._fits else self._in_kernel(answer, work)
+            at = self._in_kernel(answer, work)
             at = self._by_neighbourhoods(at, answer)
             found = self._relaxed(_Found(at), answer)
         elif not self._fits:

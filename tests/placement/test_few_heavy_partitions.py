@@ -1,0 +1,39 @@
+"""Clusters of few heavy partitions: proven, near their bands, and checked."""
+
+import pytest
+
+from benchmarks.shapes import Measured, Shape, measured
+from placement.synthetic import Size
+
+
+def planned(size: Size, family: str, seed: int) -> Measured:
+    """Plan a drawn cluster with three replicas of each partition."""
+    found = measured(Shape(size, size.replicas // 3, family, seed), "normal")
+    assert not found.num_findings
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "family", "seed"),
+    [(Size(12, 3, 180, 1), "c", 369), (Size(9, 3, 300, 32), "g", 564)],
+)
+def test_racks_far_from_their_bounds_are_closed(size, family, seed):
+    assert planned(size, family, seed).best.is_proven
+
+
+def test_bands_that_leaders_alone_come_nearest_to_cost_no_copy():
+    found = planned(Size(5, 3, 120, 16), "c", 116)
+
+    assert found.best.deviation > 0
+    assert found.best.bytes == 0
+
+
+@pytest.mark.slow
+def test_the_cost_is_minimised_once_bands_are_reached_by_roles():
+    """A draft comes into its bands by a change of roles, after all copies."""
+    found = planned(Size(11, 4, 90, 16), "g", 711)
+
+    assert found.best.deviation == 0.0
+    # The search alone copies three times the bound.
+    assert found.gap < 1.0
