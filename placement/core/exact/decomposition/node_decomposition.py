@@ -19,7 +19,7 @@ from functools import partial
 
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.placement_variables import places_in
-from placement.core.exact.decomposition.node_solutions import NodeSolutions
+from placement.core.exact.decomposition.node_solutions import FAR_GAP, NodeSolutions
 from placement.core.exact.decomposition.node_solver import NodeSolver
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.time_limits import LEAST_WORK, Limits
@@ -31,8 +31,6 @@ BRANCH = 0.3
 """Share of the work for branch and cut of small nodes before CP-SAT (0-1)."""
 AT_ONCE = 0.2
 """Share of the work for proofs of small nodes before the search (0-1)."""
-FAR = 0.005
-"""Gap above which more work pays, and CP-SAT closes small nodes in less time."""
 
 
 class Decomposition:
@@ -120,7 +118,7 @@ class Decomposition:
     @property
     def are_far(self) -> bool:
         """Whether solutions are far from their bounds: few items, heavy ones."""
-        return self.gap() > FAR
+        return self.gap() > FAR_GAP
 
     @property
     def are_small(self) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import reached_bands
+from placement.core.exact.decomposition.node_solutions import FAR_GAP
 from placement.core.exact.improvement.improved_answer import Improved, better
 from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.separable_levels import NodeBins
@@ -104,7 +105,8 @@ class CheaperAnswer:
         solutions = self._by_node()
         self._prove(self._least)
         is_done = self._is_closed(self._enough)
-        if solutions is not None and self._closed:
+        is_far = self._found.value.cost > self._enough * (1 + FAR_GAP)
+        if solutions is not None and self._closed and not is_far:
             # A model of all nodes is no easier than node by node.
             is_done = is_done or self._has_taken(solutions)
         return self._proven() if is_done else self._of_all(solutions)
