@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DISTANCE = 0.5
 """Share of the work for the distance outside the bands (0-1)."""
-COST = 2.0
+COST = 1.0
 """Further work for the cost at the distances reached, in multiples of all work."""
 MOST_COST = 4.0
 """Upper limit of that work, in deterministic seconds."""
