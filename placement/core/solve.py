@@ -172,7 +172,8 @@ def _search(
         clock.lap("solve")
     at, value = answer.at, answer.value
     is_open = not is_proven(problem, answer, enough) and not how.deadline.is_over()
-    is_open = is_open and not _is_done(exact, value) and _may_gain(problem, answer, how)
+    is_done = _is_done(exact, value, has_begun=said_of is not None)
+    is_open = is_open and not is_done and _may_gain(problem, answer, how)
     if is_open:
         polished, worth = polish(problem, answer, how)
         clock.lap("solve")
@@ -193,10 +194,11 @@ def _search(
     return answer, steps
 
 
-def _is_done(exact: ExactStep, value: Value) -> bool:
+def _is_done(exact: ExactStep, value: Value, *, has_begun: bool) -> bool:
     """Return whether ruin is left out: exact models come as near in less time."""
     is_far = exact.is_whole and value.deviation > FAR
-    is_searched = exact.has_kernel and value.is_in_band and not exact.effort.parts
+    is_searched = has_begun and exact.has_kernel and value.is_in_band
+    is_searched = is_searched and not exact.effort.parts
     return not value.key[0] and (is_far or is_searched)
 
 

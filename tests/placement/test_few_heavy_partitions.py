@@ -37,3 +37,11 @@ def test_the_cost_is_minimised_once_bands_are_reached_by_roles():
     assert found.best.deviation == 0.0
     # The search alone copies three times the bound.
     assert found.gap < 1.0
+
+
+def test_rounds_of_ruin_close_a_small_gap_before_any_exact_model():
+    """Family f: the search ends 1 % above a bound that ruin reaches at once."""
+    found = planned(Size(12, 3, 900, 64), "f", 1)
+
+    assert found.best.is_proven
+    assert found.best.solver == "kafka-planner"

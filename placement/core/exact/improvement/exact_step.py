@@ -30,6 +30,8 @@ SMALL_CELLS = 600
 
 STARTED_CELLS = 1_500
 """Number of such pairs per separable node up to which no search comes first."""
+NEAR_BOUND = 0.02
+"""Gap up to which ruin comes before the kernel of the relaxation, and often ends."""
 REACHED = 0.01
 """Gap of exact models up to which no search follows."""
 TIMES_LARGER = 5.0
@@ -193,8 +195,10 @@ class ExactStep:
         """Return whether exact models start from an answer without a search before."""
         if self.is_whole or not answer.value.is_in_band:
             return self.is_whole
-        is_small = self._cells <= STARTED_CELLS * len(self._nodes)
-        return self.has_kernel or (is_small and self._fits)
+        if self.has_kernel:
+            copied = copied_cost(self.problem, answer.value)
+            return copied > answer.cost * (1 + NEAR_BOUND)
+        return self._cells <= STARTED_CELLS * len(self._nodes) and self._fits
 
     @property
     def _cells(self) -> int:
