@@ -197,9 +197,8 @@ def _search(
 def _is_done(exact: ExactStep, value: Value, *, has_begun: bool) -> bool:
     """Return whether ruin is left out: exact models come as near in less time."""
     is_far = exact.is_whole and value.deviation > FAR
-    is_searched = has_begun and exact.has_kernel and value.is_in_band
-    is_searched = is_searched and not exact.effort.parts
-    return not value.key[0] and (is_far or is_searched)
+    is_searched = has_begun and exact.has_kernel and not exact.effort.parts
+    return not value.key[0] and (is_far or (is_searched and value.is_in_band))
 
 
 def _asked_in_rounds(

@@ -13,18 +13,18 @@ from placement.core.exact.improvement.kernel_search import (
     ALL,
     STEPS,
     KernelSearch,
-    Turns,
+    Schedule,
 )
 from placement.core.exact.linear.kernel import Kernel
 from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.model_scaling import fits_bands
 from placement.core.exact.time_limits import no_deadline
-from placement.core.model.arrangement import home_arrangement, loads
+from placement.core.model.arrangement import home_arrangement
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
 from placement.core.model.search_budget import QUICK
 from placement.core.solve import solve
-from support.every_way import is_enumerable, legal, worst_of
+from support.every_way import is_enumerable, is_within, legal, worst_of
 from support.oracles import illegal_moves
 from support.problems import make_problem, problems
 
@@ -91,12 +91,6 @@ def test_searches_keep_all_rules_and_get_nothing_worse(problem):
     assert is_within(problem, found.at, reached_bands(problem, at))
 
 
-def is_within(problem, at, bands) -> bool:
-    """Whether the loads of an arrangement are within bands."""
-    load = loads(problem, at)
-    return bool(((load >= bands.lower) & (load <= bands.upper)).all())
-
-
 def dependent_racks(num_groups: int = 120) -> Problem:
     """Two items of each group in four racks, of which the first bins are overfull."""
     rng = np.random.default_rng(3)
@@ -150,26 +144,26 @@ def test_an_answer_over_the_soft_caps_gets_better_within_its_own_counts():
 
 
 def test_steps_share_the_work_that_others_leave():
-    turns = Turns(1.0)
+    schedule = Schedule(1.0)
 
     given = []
-    for step, work in turns:
+    for step, work in schedule:
         given.append((step, work))
-        turns.took(0.0 if step is STEPS[0] else work, is_searched=False)
+        schedule.record(0.0 if step is STEPS[0] else work, is_searched=False)
 
     steps, work = zip(*given, strict=True)
     assert steps == STEPS
     assert sum(work[1:]) == pytest.approx(1.0)
-    assert turns.left == pytest.approx(0.0)
+    assert schedule.left == pytest.approx(0.0)
 
 
 def test_columns_that_were_searched_through_are_left_out():
-    turns = Turns(1.0)
+    schedule = Schedule(1.0)
 
     steps = []
-    for step, work in turns:
+    for step, work in schedule:
         steps.append(step)
-        turns.took(work / 2, is_searched=step is STEPS[2])
+        schedule.record(work / 2, is_searched=step is STEPS[2])
 
     assert steps == [step for step in STEPS if step in STEPS[:3] or step.extra > 150]
 

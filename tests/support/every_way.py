@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from placement.core.model.arrangement import Arrangement
+from placement.core.model.arrangement import Arrangement, loads
 from placement.core.model.problem import NOWHERE
 from support.oracles import illegal_in, items_of, naive_value
 
@@ -33,6 +33,12 @@ def every_arrangement(problem, ways=ways):
 def is_enumerable(problem):
     sizes = np.diff(problem.group_start).tolist()
     return prod(max(problem.num_bins, 1) ** n * max(n, 1) for n in sizes) <= MOST_WAYS
+
+
+def is_within(problem, at, bands) -> bool:
+    """Whether the loads of an arrangement are within bands."""
+    load = loads(problem, at)
+    return bool(((load >= bands.lower) & (load <= bands.upper)).all())
 
 
 def legal(problem, ways=ways):

@@ -164,26 +164,27 @@ class CheaperAnswer:
 
     def in_kernel(self) -> Improved:
         """Search among pairs that the linear relaxation favours, more each time."""
-        from placement.core.exact.improvement.kernel_search import KernelSearch, Turns
+        from placement.core.exact.improvement import kernel_search
 
         limits = self._found.spread_from, self._left()
-        search = KernelSearch.of(self._problem, self._bands, *limits)
+        search = kernel_search.KernelSearch.of(self._problem, self._bands, *limits)
         if search is None:
             return self._found
         if not self._found.prices:
             self._found = replace(self._found, prices=search.prices)
         self._least = max(self._least, search.least)
         self._enough = max(self._enough, search.least)
-        whole, turns = self.work, Turns(self._in_kernel_work)
-        for step, work in turns:
+        whole, schedule = self.work, kernel_search.Schedule(self._in_kernel_work)
+        for step, work in schedule:
             if self._is_closed(self._enough) or self._left() == 0.0:
                 break
             before, self.work = self._found.at, work
             model, rounded = search.model(step, before)
             is_best = self._asked(model, model.moves_cost(), 1.0, rounded).is_best
             is_searched = is_best and rounded is None and self._found.at is before
-            turns.took(work - self.work, is_searched=is_searched)
-        self.work, self.more = whole, self.more + self._in_kernel_work - turns.left
+            schedule.record(work - self.work, is_searched=is_searched)
+        self.work = whole
+        self.more += self._in_kernel_work - schedule.left
         return self._found
 
     def _of_the_whole(self, model: "BandsModel") -> None:
@@ -387,9 +388,9 @@ class CheaperAnswer:
     def _prove(self, cost: int) -> None:
         """Record a lower bound on the cost, of all answers or of spread ones."""
         found, bound = self._found, max(cost, self._least)
-        before = home_arrangement(self._problem)
-        if self._is_spread and crowds(self._problem, before, found.at):
-            # The bound does not apply to an answer that is not spread.
+        home = home_arrangement(self._problem)
+        if self._is_spread and crowds(self._problem, home, found.spread_from):
+            # A spread answer may have more of a collection in a bin than this one.
             return
         if (found.cost_bound or -1) < bound <= found.value.cost:
             is_of_nodes = bound in {self._least, self._enough}

@@ -63,7 +63,7 @@ STEPS = (
 )
 
 
-class Turns:
+class Schedule:
     """
     Iterator over the steps that may still find something, each with its work limit.
 
@@ -72,7 +72,7 @@ class Turns:
     Parameters
     ----------
     left
-        Work of all steps, in deterministic seconds; `took` reduces it.
+        Work of all steps, in deterministic seconds; `record` reduces it.
     """
 
     def __init__(self, left: float) -> None:
@@ -81,13 +81,13 @@ class Turns:
         self._step = self._ahead[0]
 
     def __iter__(self) -> Iterator[tuple[Step, float]]:
-        """Yield the next step and its work; `took` must follow each."""
+        """Yield the next step and its work; `record` must follow each."""
         while self._ahead:
             parts = sum(step.part for step in self._ahead)
             self._step = self._ahead.pop(0)
             yield self._step, self.left * self._step.part / parts
 
-    def took(self, spent: float, *, is_searched: bool) -> None:
+    def record(self, spent: float, *, is_searched: bool) -> None:
         """
         Record a step.
 

@@ -16,15 +16,15 @@ from placement.core.exact.cp_sat.bands_model import Outcome
 from placement.core.exact.cp_sat.distances_model import DistancesModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.improvement.improved_answer import (
-    Improved,
     better,
+    improved_from,
     is_hardly_nearer,
 )
 from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.solver_names import cp_sat
 from placement.core.exact.time_limits import Left
 from placement.core.exact.work_limit import ExactWork
-from placement.core.model.arrangement import Arrangement
+from placement.core.model.arrangement import Arrangement, home_arrangement
 from placement.core.model.deadline import Deadline
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
@@ -59,8 +59,11 @@ def in_every_level(
     work.bands -= levels.spent
     # Record whether the solve ended at the deadline.
     deadline.is_over()
-    # With a price per move, the bound is not on the copied cost.
-    cost = None if problem.price_per_move else levels.cost
+    is_crowded = crowds(problem, home_arrangement(problem), answer.at)
+    # With a price per move, the bound is not on the copied cost; under the counts of an
+    # answer over the soft caps, it does not hold for answers that keep them.
+    is_void = problem.price_per_move > 0 or is_crowded
+    cost = None if is_void else levels.cost
     distance = None if problem.has_caps else levels.deviation
     is_spread = bool(len(problem.collection_cap))
     said = Said(cost, distance, cp_sat(), is_spread, cp_sat())
@@ -131,9 +134,8 @@ class _ByLevels:
         self, problem: Problem, at: Arrangement, work: float, left: Left
     ) -> None:
         self._problem, self._left, self._work = problem, left, work
-        value = evaluate(problem, at)
-        self._found = Improved(at=at, value=value, spread_from=at)
-        self.model = DistancesModel(problem, value.deviation)
+        self._found = improved_from(problem, at)
+        self.model = DistancesModel(problem, self._found.value.deviation)
 
     def answer(self) -> Levels:
         """Return the best answer after all solves that the work allows."""
@@ -160,12 +162,13 @@ class _ByLevels:
         Lower bound on the distance of all answers, those over the soft caps included,
         and whether the minimum is proven.
         """
-        problem, model, at = self._problem, self.model, self._found.at
+        problem, model = self._problem, self.model
+        spread_from = self._found.spread_from
         peak = self._solved(model.peak)
         deviation = 0.0 if peak.bound is None else peak.bound / model.scale
         if len(problem.collection_cap):
-            keep_spread(model, problem, at)
-            if peak.at is not None and crowds(problem, at, peak.at):
+            keep_spread(model, problem, spread_from)
+            if peak.at is not None and crowds(problem, spread_from, peak.at):
                 peak = self._solved(model.peak)
         if peak.is_best:
             model.keep(model.peak)
