@@ -221,24 +221,26 @@ def test_records_whose_keys_do_not_count_go_on_in_batches(
     """As KIP-794 says: the partition changes after `batch.size` bytes."""
     topic = f"keys-in-batches-{key is None}"
     create(shared_cluster, topic, 4)
-    sizes = np.full(4000, 100, np.int64)
+    keys = [key] * 16_000
+    sizes = np.full(len(keys), 100, np.int64)
     # Otherwise a broker that is slow for a moment gets fewer of them.
     settings = [f"{ADAPTIVE}=false", "batch.size=2000", "linger.ms=500"]
     if key is not None:
         settings.append("partitioner.ignore.keys=true")
 
-    # A batch may end before it is full, so only the long run can be foretold.
-    placed = java_places(shared_cluster, topic, [key] * 4000, *settings)
+    # A batch may end before it is full, so only the long run can be foretold. Where all
+    # have two batches' worth, a share of 1.5 is six standard deviations away.
+    placed = java_places(shared_cluster, topic, keys, *settings)
     ours = place_records(
         find_partitioner("builtin", batch_bytes=2000),
-        KeyColumn.of([key] * 4000),
+        KeyColumn.of(keys),
         4,
         sizes=sizes,
     ).tolist()
 
     for each in (placed, ours):
         assert set(each) == {0, 1, 2, 3}
-        assert max(Counter(each).values()) / 1000 < 1.5
+        assert max(Counter(each).values()) / 4000 < 1.5
     # A producer faster than its brokers stays for one to two batches.
     lengths = [len(list(run)) for _, run in groupby(placed)]
     assert 2000 / 120 < median(lengths) < 2 * 2000 / 100

@@ -29,6 +29,11 @@ class OlderRecords {
         var bytes = new ByteArraySerializer();
         var sent = new ArrayList<Future<RecordMetadata>>();
         try (var producer = new KafkaProducer<byte[], byte[]>(settings, bytes, bytes)) {
+            // It draws only of partitions whose leaders it knows.
+            while (producer.partitionsFor(words[1]).stream()
+                    .anyMatch(each -> each.leader() == null || each.leader().isEmpty())) {
+                Thread.sleep(20);
+            }
             System.out.println(producer.partitionsFor(words[1]).stream()
                     .map(each -> String.valueOf(each.partition()))
                     .collect(Collectors.joining(" ")));

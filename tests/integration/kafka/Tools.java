@@ -198,6 +198,11 @@ class Records {
         var bytes = new ByteArraySerializer();
         var sent = new ArrayList<Future<RecordMetadata>>();
         try (var producer = new KafkaProducer<byte[], byte[]>(settings, bytes, bytes)) {
+            // It draws only of partitions whose leaders it knows.
+            while (producer.partitionsFor(words[1]).stream()
+                    .anyMatch(each -> each.leader() == null || each.leader().isEmpty())) {
+                Thread.sleep(20);
+            }
             for (var word : all.subList(end + 1, all.size())) {
                 var key = word.equals("-") ? null : HexFormat.of().parseHex(word);
                 sent.add(producer.send(new ProducerRecord<>(words[1], key, new byte[100])));
