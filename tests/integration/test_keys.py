@@ -51,7 +51,7 @@ def java_places(
     words = ["-" if key is None else key.hex() for key in keys]
     settings = (NOT_IDEMPOTENT, *settings)
     said = cluster.run("Records", cluster.bootstrap, topic, *settings, "--", *words)
-    return [int(line) for line in said.splitlines()]
+    return [int(line) for line in said.splitlines()[1:]]
 
 
 def foretold(name: str, keys: list[bytes | None], count: int) -> list[int]:

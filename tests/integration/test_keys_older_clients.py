@@ -5,7 +5,6 @@ It is the last line with DefaultPartitioner and UniformStickyPartitioner, and it
 RoundRobinPartitioner still loses a turn at every new batch (KAFKA-9965).
 """
 
-import subprocess
 from collections import Counter
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 from assignment.partitioners import find_partitioner, place_records
 from assignment.partitioners.key_column import KeyColumn
 from integration.kafka.cluster import Cluster
-from integration.kafka.jars import java_environment
+from integration.kafka.tools import run_tool
 from integration.readers import create
 from integration.test_keys import NOT_IDEMPOTENT
 from support.lake.parts import jars_of
@@ -25,7 +24,6 @@ pytestmark = pytest.mark.kafka
 
 POM = Path(__file__).parents[1] / "support" / "stream" / "pom.xml"
 """Names the clients of Kafka 3.9, which Spark's connector needs."""
-SOURCE = Path(__file__).parent / "kafka" / "OlderRecords.java"
 PACKAGE = "org.apache.kafka.clients.producer"
 DEFAULT = f"partitioner.class={PACKAGE}.internals.DefaultPartitioner"
 UNIFORM = f"partitioner.class={PACKAGE}.UniformStickyPartitioner"
@@ -48,16 +46,11 @@ def older_places(
     clients = [jar for jar in jars_of(POM) if jar.name.startswith("kafka-clients")]
     logging = sorted(cluster.libs.glob("slf4j-*.jar"))
     words = ["-" if key is None else key.hex() for key in keys]
-    done = subprocess.run(
-        [
-            *("java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"),
-            *("-cp", ":".join(map(str, [*clients, *logging])), str(SOURCE)),
-            *(cluster.bootstrap, topic, NOT_IDEMPOTENT, *settings, "--", *words),
-        ],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=java_environment(),
+    class_path = ":".join(map(str, [*clients, *logging]))
+    java = ("java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", class_path)
+    settings = (NOT_IDEMPOTENT, *settings)
+    done = run_tool(
+        java, "Records", [cluster.bootstrap, topic, *settings, "--", *words]
     )
     assert done.returncode == 0, done.stderr
     order, *lines = done.stdout.splitlines()

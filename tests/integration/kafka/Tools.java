@@ -183,7 +183,9 @@ class Nodes {
  * Sends a record per key with Kafka's own producer, and says where each went.
  *
  * The words: the brokers, the topic, `name=value` settings, `--`, and the keys in hex, `-`
- * for none. A line of stdout per record: its partition.
+ * for none. The first line of stdout has the partitions in the order in which the client
+ * holds them, which round robin follows; then a line per record: its partition. It runs
+ * with older clients as well.
  */
 class Records {
     public static void main(String[] words) throws Exception {
@@ -203,6 +205,10 @@ class Records {
                     .anyMatch(each -> each.leader() == null || each.leader().isEmpty())) {
                 Thread.sleep(20);
             }
+            for (var each : producer.partitionsFor(words[1])) {
+                System.out.print(each.partition() + " ");
+            }
+            System.out.println();
             for (var word : all.subList(end + 1, all.size())) {
                 var key = word.equals("-") ? null : HexFormat.of().parseHex(word);
                 sent.add(producer.send(new ProducerRecord<>(words[1], key, new byte[100])));

@@ -2,13 +2,15 @@
 
 import atexit
 import functools
+import hashlib
 import shutil
 import struct
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from integration.kafka.jars import java_environment
+from integration.kafka.jars import java_environment, kafka_jars
+from support.made_once import made_once
 
 SOURCE = Path(__file__).with_name("Tools.java")
 NUMBER = struct.Struct(">i")
@@ -25,12 +27,12 @@ class Tools:
     Parameters
     ----------
     java
-        Command that runs a source file, which is to follow, with Kafka's jars.
+        Command that runs a main class, which is to follow, with jars of Kafka.
     """
 
     def __init__(self, java: Sequence[str]) -> None:
         self._jvm = subprocess.Popen(
-            [*java, str(SOURCE)],
+            [*java, "Tools"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -69,14 +71,18 @@ class Tools:
 
 
 def can_stay() -> bool:
-    """Whether a JVM can be kept: it compiles its source when it starts."""
+    """Whether a JVM can be kept: its source is compiled once."""
     return shutil.which("javac") is not None
 
 
 def run_tool(
     java: tuple[str, ...], main: str, args: Sequence[str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a main class by a JVM that stays, or by its own without Java's compiler."""
+    """
+    Run a main class by a JVM that stays, or by its own without Java's compiler.
+
+    `java`: command up to and including the class path.
+    """
     if can_stay():
         return _staying(java).run(main, args)
     return subprocess.run(
@@ -90,4 +96,25 @@ def run_tool(
 
 @functools.cache
 def _staying(java: tuple[str, ...]) -> Tools:
-    return Tools(java)
+    *options, class_path = java
+    return Tools([*options, f"{class_path}:{_classes()}"])
+
+
+def _classes() -> Path:
+    """Return the folder with the compiled source."""
+    libs = kafka_jars()
+    digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
+    return made_once(libs.parent / f"tools-{digest}", _compile)
+
+
+def _compile(folder: Path) -> None:
+    jars = ":".join(map(str, sorted(kafka_jars().glob("*.jar"))))
+    done = subprocess.run(
+        ["javac", "-proc:none", "-d", str(folder), "-cp", jars, str(SOURCE)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=java_environment(),
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)

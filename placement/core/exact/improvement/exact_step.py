@@ -231,7 +231,7 @@ class ExactStep:
             return None
         if self._is_draft(value):
             return None
-        is_wanted = self.starts_from(answer) or self._is_far(answer)
+        is_wanted = self.has_kernel or self.starts_from(answer) or self._is_far(answer)
         if self.deadline.is_over() or not is_wanted:
             return None
         # Separable nodes that fit come before neighbourhoods.
