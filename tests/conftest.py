@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from integration.kafka.cluster import SHARED
 from support.profile import PROFILE
 
 # Examples are judged by what comes out, not by how long a busy machine takes. The same
@@ -27,8 +28,6 @@ MOST_SLOW = MOST | {"steady": 6}
 """Examples of a property that is marked `slow`."""
 WITH_JVM = ("kafka", "lake", "spark")
 """Marks of tests that need one."""
-CLUSTERS = {"shared_cluster", "slow_cluster"}
-"""Fixtures of clusters that stay for the whole run; other tests on Kafka start some."""
 if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,
     # so that a test draws other examples alone than together with others.
@@ -71,7 +70,7 @@ def _group_of(item: pytest.Item) -> str:
         return str(item.path.relative_to(item.config.rootpath))
     # What is marked lake is marked spark as well.
     name = next(name for name in WITH_JVM if item.get_closest_marker(name))
-    is_apart = name == "kafka" and not CLUSTERS & {*getattr(item, "fixturenames", ())}
+    is_apart = name == "kafka" and not SHARED & {*getattr(item, "fixturenames", ())}
     if not is_apart:
         return name
     # Runs of `apply` wait as long for brokers and copies as all the others together.

@@ -8,12 +8,14 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.certificates import write_stores
-from integration.kafka.cluster import Cluster, write_archive
+from integration.kafka.cluster import SHARED, Cluster, write_archive
 from integration.kafka.jars import kafka_jars, missing_prerequisite
 from integration.readers import Reader
 from support.made_once import made_once
 
 ClusterFactory = Callable[..., Cluster]
+STAYING = pytest.StashKey[list[Cluster]]()
+"""The ones that have been started."""
 SLOW_COPIES = {"replica.quota.window.num": "2", "replica.fetch.max.bytes": "65536"}
 """Settings of brokers: by default ten seconds' worth is copied at once."""
 
@@ -28,6 +30,22 @@ def pytest_collection_modifyitems(
         dropped = needy[1:]
         config.hook.pytest_deselected(items=dropped)
         items[:] = [item for item in items if item not in dropped]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Stop clusters after the last test on any: idle, each takes a tenth of a core."""
+    session = item.session
+    if STAYING in session.stash and item is _last_on_shared(session.items):
+        for cluster in session.stash[STAYING]:
+            cluster.stop(is_hard=True)
+
+
+def _last_on_shared(items: Sequence[pytest.Item]) -> pytest.Item | None:
+    for item in reversed(items):
+        if SHARED & {*getattr(item, "fixturenames", ())}:
+            return item
+    return None
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -61,23 +79,35 @@ def stores(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def shared_cluster(
-    libs: Path, archive: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cluster]:
+def shared_cluster(staying: ClusterFactory) -> Cluster:
     """Three brokers on three racks with two log dirs each; tests add topics only."""
-    base = tmp_path_factory.mktemp("shared") / "kafka"
-    with Cluster(libs, base, archive=archive, apart=()) as cluster:
-        yield cluster
+    return staying("shared")
 
 
 @pytest.fixture(scope="session")
-def slow_cluster(
-    libs: Path, archive: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Cluster]:
+def slow_cluster(staying: ClusterFactory) -> Cluster:
     """Brokers that copy in small pieces, and as slowly as a throttle says at once."""
-    base = tmp_path_factory.mktemp("slow") / "kafka"
-    with Cluster(libs, base, archive=archive, apart=(), config=SLOW_COPIES) as cluster:
-        yield cluster
+    return staying("slow", config=SLOW_COPIES)
+
+
+@pytest.fixture(scope="session")
+def staying(
+    request: pytest.FixtureRequest,
+    libs: Path,
+    archive: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[ClusterFactory]:
+    """Start a cluster that stays until the last test on such a cluster has ended."""
+    started = request.session.stash.setdefault(STAYING, [])
+
+    def start(name: str, **options: object) -> Cluster:
+        base = tmp_path_factory.mktemp(name) / "kafka"
+        started.append(Cluster(libs, base, archive=archive, apart=(), **options))
+        return started[-1].start()
+
+    yield start
+    for cluster in started:
+        cluster.stop(is_hard=True)
 
 
 @pytest.fixture

@@ -41,6 +41,8 @@ JVM = (
 HOST_HEAP_MB = 1024
 """Most heap of the JVM that nodes share."""
 TOOLS = "org.apache.kafka.tools"
+SHARED = {"shared_cluster", "slow_cluster"}
+"""Fixtures of clusters that tests share; other tests start some of their own."""
 
 
 class Cluster:
