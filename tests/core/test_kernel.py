@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from placement.core.bounds.cover_bounds import aimed_bands, reached_bands
+from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.improvement.cheaper_answer import CheaperAnswer
 from placement.core.exact.improvement.improved_answer import improved_from
 from placement.core.exact.improvement.kernel_search import (
@@ -91,6 +92,24 @@ def test_searches_keep_all_rules_and_get_nothing_worse(problem):
     assert is_within(problem, found.at, reached_bands(problem, at))
 
 
+@settings(max_examples=60, deadline=None)
+@given(SMALL)
+def test_all_pairs_and_the_kernel_in_turns_end_at_the_least_cost(problem):
+    known = known_of(problem)
+    at, _ = worst_of(known)
+    bands = reached_bands(problem, at)
+
+    found = CheaperAnswer(
+        problem, improved_from(problem, at), 0, ANY_LIMITS, []
+    ).improved()
+
+    assert not illegal_moves(problem, found.at)
+    assert is_within(problem, found.at, bands)
+    inside = [value.cost for one, value in known if is_within(problem, one, bands)]
+    assert found.value.cost == min(inside)
+    assert (found.cost_bound or 0) <= min(inside)
+
+
 def dependent_racks(num_groups: int = 120) -> Problem:
     """Two items of each group in four racks, of which the first bins are overfull."""
     rng = np.random.default_rng(3)
@@ -124,6 +143,19 @@ def test_the_columns_of_the_relaxation_alone_hold_a_good_answer():
     value = evaluate(problem, found)
     assert value.is_in_band
     assert value.cost <= 1.02 * search.least
+
+
+def test_a_model_without_relaxations_has_the_same_optimum():
+    problem = dependent_racks(12)
+    found = solve(problem, effort=QUICK).best
+    optima = []
+    for is_relaxed in (True, False):
+        model = BandsModel(problem, reached_bands(problem, found))
+        model.is_relaxed = is_relaxed
+        optima.append(model.least(model.moves_cost(), 5.0, None)[1:])
+
+    assert optima[0] == optima[1]
+    assert optima[0][1]
 
 
 def test_an_answer_over_the_soft_caps_gets_better_within_its_own_counts():

@@ -53,3 +53,19 @@ def test_the_kernel_closes_what_ruin_leaves():
     found = planned(Size(7, 7, 300, 4), "a", 492)
 
     assert found.best.is_proven
+
+
+@pytest.mark.slow
+def test_a_small_cluster_is_proven_from_an_answer_of_the_kernel():
+    """A model of all pairs proves nothing from the answer of the search."""
+    found = planned(Size(5, 4, 180, 4), "c", 963)
+
+    assert found.best.is_proven
+
+
+@pytest.mark.slow
+def test_few_partitions_copy_what_effort_exact_proves_to_be_the_least():
+    found = planned(Size(6, 6, 90, 1), "c", 499)
+
+    # 55.051 GB; a minute of CPU proves it.
+    assert found.best.bytes < 55.052e9

@@ -68,6 +68,8 @@ class PlacesModel:
         Seed of the solver's random choices.
     is_local
         Whether solves search neighbourhoods of the hint only, without any bound.
+    is_relaxed
+        Whether solves use linear relaxations.
     watch
         Function called with each better bound on the objective; `None`: none.
     """
@@ -82,6 +84,7 @@ class PlacesModel:
         only: Pairs | None = None,
     ) -> None:
         self.only, self.is_local, self.seed = only, False, SEED
+        self.is_relaxed = True
         self.problem, self.is_lenient, self.inside = problem, is_lenient, inside
         self.has_roles, self.gap = has_roles, 0.0
         self.watch: Watch | None = None
@@ -130,6 +133,8 @@ class PlacesModel:
         seed = self.seed if seed is None else seed
         self.solver = limited_solver(work, seconds, seed, is_local=self.is_local)
         self.solver.parameters.relative_gap_limit = self.gap
+        if not self.is_relaxed:
+            self.solver.parameters.linearization_level = 0
         self.solver.best_bound_callback = self.watch
         return self.solver.solve(self.model)
 

@@ -5,7 +5,7 @@ Racks that do not depend on each other are solved one by one; other problems as 
 and in the kernel of their linear relaxation (`core.exact.linear.kernel`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import numpy as np
 from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import reached_bands
 from placement.core.exact.decomposition.node_solutions import FAR_GAP
+from placement.core.exact.improvement import cost_work
 from placement.core.exact.improvement.improved_answer import Improved, better
 from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.separable_levels import NodeBins
@@ -30,37 +31,6 @@ if TYPE_CHECKING:
     from placement.core.exact.cp_sat.placement_variables import Pair, Watch
     from placement.core.exact.decomposition.node_decomposition import Decomposition
     from placement.core.exact.decomposition.node_solutions import NodeSolutions
-
-FIRST = 0.9
-"""Share of the remaining work for one solve that others follow (0-1)."""
-SEARCH = 0.4
-"""Share of the work for the search node by node (0-1)."""
-NODES = 0.65
-"""Share of the remaining work for the bounds node by node (0-1)."""
-FAR, MOST_FAR = 4.0, 4.5
-"""Work far from these bounds, in multiples of all work, and its upper limit."""
-PLACED = 0.5
-"""Share of the remaining work for roles at the places of all nodes (0-1)."""
-TURNS = 0.8
-"""Share of the remaining work for places and roles in alternation (0-1)."""
-NEAR = ((1e-4, 2), (1e-5, 3))
-"""Relative gaps up to which to search for a cheaper answer again, and seeds for it."""
-AGAIN = 1.0
-"""Further work for each of these searches, as a share of all work."""
-MOST_AGAIN = 4.0
-"""Upper limit of that work, in deterministic seconds."""
-KERNEL = 1.3
-"""Further work for the kernel of the relaxation, as a share of all work."""
-MOST_KERNEL = 5.0
-"""Upper limit of that work, in deterministic seconds."""
-FEW_CELLS = 400
-"""Largest number of (group, bin) pairs for a model of all before the kernel."""
-BRIEF = 0.2
-"""Share of the work for that model (0-1)."""
-PROVEN = 0.4
-"""Share of the remaining work for a model of all pairs after these searches (0-1)."""
-ROLES = 0.2
-"""Share of the remaining work for minimising role changes (0-1)."""
 
 
 class CheaperAnswer:
@@ -91,9 +61,12 @@ class CheaperAnswer:
         self._problem, self._found, self._least = problem, known, least
         self._enough = least
         self.work, self._left, self._closed = limits
-        self.more, self._again = 0.0, min(self.work * AGAIN, MOST_AGAIN)
-        self._far_work = min(self.work * FAR, MOST_FAR)
-        self._in_kernel_work = min(self.work * KERNEL, MOST_KERNEL)
+        self.more, self._again = (
+            0.0,
+            min(self.work * cost_work.AGAIN, cost_work.MOST_AGAIN),
+        )
+        self._far_work = min(self.work * cost_work.FAR, cost_work.MOST_FAR)
+        self._in_kernel_work = min(self.work * cost_work.KERNEL, cost_work.MOST_KERNEL)
         self._bands = reached_bands(problem, known.at)
         self._nodes = nodes
         self._is_spread, self._by_nodes = False, cp_sat()
@@ -129,13 +102,31 @@ class CheaperAnswer:
         if solutions is not None:
             for bins, least in solutions.costs.items():
                 model.add_least_cost(bins, least)
-        if not self._is_proven_at_once(model):
+        if self._problem.num_groups * self._problem.num_bins <= cost_work.FEW_CELLS:
+            self._in_turns_with_kernel(model)
+        else:
             self.in_kernel()
-            if self._is_closed(self._enough):
-                return self._proven()
-            self.work *= PROVEN
+            self.work *= cost_work.PROVEN
+        if self._is_closed(self._enough):
+            return self._proven()
         self._of_the_whole(model)
         return self._found
+
+    def _in_turns_with_kernel(self, model: "BandsModel") -> None:
+        """Solve a small model of all pairs briefly from each answer of the kernel."""
+
+        def is_best() -> bool:
+            return self._asked(model, model.moves_cost(), cost_work.BRIEF).is_best
+
+        if is_best():
+            return
+        self.in_kernel(is_best)
+        self._add_work(self._again)
+        if self._found.value.cost > self._enough * (1 + FAR_GAP):
+            # Where the linear relaxation proves little, a search without it does more.
+            model.is_relaxed = False
+            self._asked(model, model.moves_cost(), cost_work.UNRELAXED)
+            model.is_relaxed = True
 
     def _watch(self, model: "BandsModel") -> "Watch":
         """Return a function that reports the bound of a model of all bins."""
@@ -156,14 +147,12 @@ class CheaperAnswer:
 
         return places_in(self._problem, self._found.at) == solutions.places
 
-    def _is_proven_at_once(self, model: "BandsModel") -> bool:
-        """Return whether a brief solve of all pairs proves an answer optimal."""
-        if self._problem.num_groups * self._problem.num_bins > FEW_CELLS:
-            return False
-        return self._asked(model, model.moves_cost(), BRIEF).is_best
+    def in_kernel(self, is_best: Callable[[], bool] | None = None) -> Improved:
+        """
+        Search among pairs that the linear relaxation favours, more each time.
 
-    def in_kernel(self) -> Improved:
-        """Search among pairs that the linear relaxation favours, more each time."""
+        `is_best` is asked after each better answer, and ends the search.
+        """
         from placement.core.exact.improvement import kernel_search
 
         limits = self._found.spread_from, self._left()
@@ -180,9 +169,15 @@ class CheaperAnswer:
                 break
             before, self.work = self._found.at, work
             model, rounded = search.model(step, before)
-            is_best = self._asked(model, model.moves_cost(), 1.0, rounded).is_best
-            is_searched = is_best and rounded is None and self._found.at is before
+            is_all = self._asked(model, model.moves_cost(), 1.0, rounded).is_best
+            is_same = self._found.at is before
+            is_searched = is_all and rounded is None and is_same
             schedule.record(work - self.work, is_searched=is_searched)
+            if is_best is not None and not is_same:
+                self.work = whole
+                if is_best():
+                    break
+                whole = self.work
         self.work = whole
         self.more += self._in_kernel_work - schedule.left
         return self._found
@@ -192,7 +187,7 @@ class CheaperAnswer:
         from placement.core.exact.cp_sat.spread_rows import keep_spread
 
         cost = model.moves_cost()
-        outcome = self._asked(model, cost, FIRST)
+        outcome = self._asked(model, cost, cost_work.FIRST)
         if outcome.bound is None:
             return
         # The number of moves is less than one step: the quotient is units of cost.
@@ -203,7 +198,7 @@ class CheaperAnswer:
             model.watch = None
             keep_spread(model, self._problem, self._found.spread_from)
             self._is_spread = True
-            outcome = self._asked(model, cost, FIRST)
+            outcome = self._asked(model, cost, cost_work.FIRST)
             units = max(units, (outcome.bound or 0) // model.steps)
             self._prove(units * model.unit)
         if outcome.is_best and model.unit == 1:
@@ -217,7 +212,9 @@ class CheaperAnswer:
         if not self._nodes:
             return None
         parts = self._decomposed(has_roles=False)
-        solutions = self._taken(parts.searched((self.work * SEARCH, self._left)))
+        solutions = self._taken(
+            parts.searched((self.work * cost_work.SEARCH, self._left))
+        )
         self._found = replace(self._found, prices=dict(solutions.prices))
         if self._assign_roles(solutions):
             if self._is_closed(self._enough):
@@ -225,7 +222,9 @@ class CheaperAnswer:
             places = set(solutions.places)
             if parts.are_far:
                 self._add_work(max(self._far_work - self.work, 0.0))
-            solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+            solutions = self._taken(
+                parts.proven((self.work * cost_work.NODES, self._left))
+            )
             solutions = self._tried_again(parts, solutions)
             if solutions.places == places or self._assign_roles(solutions):
                 return solutions
@@ -234,9 +233,9 @@ class CheaperAnswer:
         if not parts.are_small:
             self._in_turns()
             if not self._is_closed(self._enough):
-                self._taken(parts.proven((self.work * NODES, self._left)))
+                self._taken(parts.proven((self.work * cost_work.NODES, self._left)))
         parts = self._decomposed(has_roles=True)
-        solutions = self._taken(parts.proven((self.work * NODES, self._left)))
+        solutions = self._taken(parts.proven((self.work * cost_work.NODES, self._left)))
         self._assign_roles(solutions)
         return solutions
 
@@ -248,10 +247,10 @@ class CheaperAnswer:
         self, parts: "Decomposition", solutions: "NodeSolutions"
     ) -> "NodeSolutions":
         """Search again, from the bounds now known; far from these, branch again."""
-        if parts.are_small and parts.gap() > NEAR[0][0]:
+        if parts.are_small and parts.gap() > cost_work.NEAR[0][0]:
             self._add_work(self._again)
             solutions = self._taken(parts.proven((self._again, self._left)))
-        for most, seed in NEAR:
+        for most, seed in cost_work.NEAR:
             if not self._closed < parts.gap() <= most:
                 break
             self._add_work(self._again)
@@ -267,7 +266,7 @@ class CheaperAnswer:
         search = FixedRoles(
             self._problem, self._nodes, self._bands, spread_from, self._closed
         )
-        at = search.improved(self._found.at, (self.work * TURNS, self._left))
+        at = search.improved(self._found.at, (self.work * cost_work.TURNS, self._left))
         self.work -= search.spent
         if not len(self._outside(at)):
             self._found = better(self._problem, self._found, at)
@@ -300,7 +299,7 @@ class CheaperAnswer:
         from placement.core.exact.cp_sat.placement_variables import arranged
         from placement.core.exact.cp_sat.roles_model import roles_within
 
-        work = max(self.work * PLACED, LEAST_WORK)
+        work = max(self.work * cost_work.PLACED, LEAST_WORK)
         placed = arranged(self._problem, solutions.places, set())
         spread_from = self._found.spread_from
         found, spent = roles_within(
@@ -317,7 +316,7 @@ class CheaperAnswer:
         model.watch = None
         beyond = (self._found.value.cost - 1) // model.unit - units
         rest = model.rest_of_cost(units, max(beyond, 0))
-        outcome = self._asked(model, rest, FIRST)
+        outcome = self._asked(model, rest, cost_work.FIRST)
         if outcome.bound is not None:
             self._prove(units * model.unit + outcome.bound // model.steps)
         return outcome
@@ -332,7 +331,7 @@ class CheaperAnswer:
             model.keep_moves(self._found.value)
         else:
             model.fix_places(places_in(self._problem, self._found.at))
-        self._asked(model, model.role_changes(), ROLES)
+        self._asked(model, model.role_changes(), cost_work.ROLES)
 
     def _asked(
         self,
