@@ -123,10 +123,10 @@ class CheaperAnswer:
         self.in_kernel(is_best)
         self._add_work(self._again)
         if self._found.value.cost > self._enough * (1 + FAR_GAP):
-            # Where the linear relaxation proves little, a search without it does more.
+            # Where the linear relaxation proves little, a search without it may do more.
             model.is_relaxed = False
-            self._asked(model, model.moves_cost(), cost_work.UNRELAXED)
-            model.is_relaxed = True
+            outcome = self._asked(model, model.moves_cost(), cost_work.UNRELAXED)
+            model.is_relaxed = not outcome.is_best
 
     def _watch(self, model: "BandsModel") -> "Watch":
         """Return a function that reports the bound of a model of all bins."""
@@ -388,8 +388,8 @@ class CheaperAnswer:
         """Record a lower bound on the cost, of all answers or of spread ones."""
         found, bound = self._found, max(cost, self._least)
         home = home_arrangement(self._problem)
-        if self._is_spread and crowds(self._problem, home, found.spread_from):
-            # A spread answer may have more of a collection in a bin than this one.
+        if self._is_spread and crowds(self._problem, found.spread_from, home):
+            # A spread answer may have as many of a collection in a bin as home has.
             return
         if (found.cost_bound or -1) < bound <= found.value.cost:
             is_of_nodes = bound in {self._least, self._enough}
