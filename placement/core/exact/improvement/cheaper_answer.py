@@ -123,7 +123,7 @@ class CheaperAnswer:
         self.in_kernel(is_best)
         self._add_work(self._again)
         if self._found.value.cost > self._enough * (1 + FAR_GAP):
-            # Where the linear relaxation proves little, a search without it may do more.
+            # Where the linear relaxation proves little, a search without may do more.
             model.is_relaxed = False
             outcome = self._asked(model, model.moves_cost(), cost_work.UNRELAXED)
             model.is_relaxed = not outcome.is_best
