@@ -1,4 +1,4 @@
-"""How the work for the least cost is shared out among its solves and searches."""
+"""Shares of the work for the least cost, by solve and by search."""
 
 FIRST = 0.9
 """Share of the remaining work for one solve that others follow (0-1)."""
