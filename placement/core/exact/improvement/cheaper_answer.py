@@ -61,10 +61,8 @@ class CheaperAnswer:
         self._problem, self._found, self._least = problem, known, least
         self._enough = least
         self.work, self._left, self._closed = limits
-        self.more, self._again = (
-            0.0,
-            min(self.work * cost_work.AGAIN, cost_work.MOST_AGAIN),
-        )
+        self.more = 0.0
+        self._again = min(self.work * cost_work.AGAIN, cost_work.MOST_AGAIN)
         self._far_work = min(self.work * cost_work.FAR, cost_work.MOST_FAR)
         self._in_kernel_work = min(self.work * cost_work.KERNEL, cost_work.MOST_KERNEL)
         self._bands = reached_bands(problem, known.at)
